@@ -1,0 +1,119 @@
+"""The body of an upload, from the wire to a bundle on disk: counted while it comes, never whole in memory."""
+
+import tempfile
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from django.conf import settings
+from django.core.exceptions import TooManyFilesSent
+from django.core.files.uploadedfile import UploadedFile
+from django.http import HttpRequest, QueryDict, UnreadablePostError
+from django.http.multipartparser import MultiPartParserError
+
+from dashboard.api.errors import ApiError, from_refusal
+from ingest.bundle import BundleWriter
+from ingest.junit.problems import over_limit
+from ingest.services import Body
+
+_CHUNK = 256 * 1024
+_SPOOL = 4 * 1024 * 1024
+_OVERHEAD = 1024 * 1024
+"""What a multipart form may add to the files in it."""
+_METADATA_BYTES = 64 * 1024
+_NEVER_A_REPORT = ("application/json", "text/html", "image/", "video/", "audio/", "font/")
+
+
+class Received:
+    """A received body: a bundle, the form's fields and its metadata part."""
+
+    def __init__(self, body: Body, form: QueryDict, metadata: str | None) -> None:
+        self.body = body
+        self.form = form
+        self.metadata = metadata
+
+
+def receive(request: HttpRequest) -> Received:
+    """Read the request's body, multipart or raw."""
+    content_type = (request.content_type or "").lower()
+    _check_length(request)
+    if content_type.startswith(_NEVER_A_REPORT):
+        sentence = f"{content_type} is never a test report. Send XML, gzip, zip or tar.gz, raw or as multipart/form-data."
+        raise ApiError(415, "unsupported_media_type", sentence)
+    try:
+        if content_type == "multipart/form-data":
+            return _receive_form(request)
+        return _receive_raw(request)
+    except UnreadablePostError as error:
+        raise ApiError(400, "cut_short", "The connection ended before the body did.") from error
+
+
+def _check_length(request: HttpRequest) -> None:
+    written = request.META.get("CONTENT_LENGTH") or "0"
+    if not written.isdecimal():
+        raise ApiError(400, "bad_request", "Content-Length is not a number.")
+    if int(written) > settings.LIMITS.bytes_in + _OVERHEAD:
+        raise _too_large()
+
+
+def _too_large() -> ApiError:
+    return from_refusal(over_limit("bytes_in", settings.LIMITS.bytes_in, "The upload is too large"))
+
+
+def _bundle() -> tuple[BinaryIO, BundleWriter]:
+    spool = tempfile.SpooledTemporaryFile(max_size=_SPOOL)
+    return spool, BundleWriter(spool.write)  # type: ignore[return-value]
+
+
+def _receive_form(request: HttpRequest) -> Received:
+    if _is_chunked(request):
+        raise ApiError(411, "length_required", "A multipart body needs a Content-Length.")
+    try:
+        form, files = request.POST, request.FILES
+    except TooManyFilesSent as error:
+        raise from_refusal(over_limit("files", settings.LIMITS.files, "The upload has too many files")) from error
+    except MultiPartParserError as error:
+        raise ApiError(400, "bad_multipart", f"The multipart body cannot be read: {error}.") from error
+    parts = [(field, file) for field in files for file in files.getlist(field)]
+    metadata = next((_metadata_text(file) for field, file in parts if field == "metadata"), form.get("metadata"))
+    reports = [file for field, file in parts if field != "metadata"]
+    if not reports:
+        raise ApiError(422, "empty", "The form has no file: add -F file=@report.xml.")
+    spool, writer = _bundle()
+    size = sum(writer.add(file.name or "report.xml", file.chunks(_CHUNK)) for file in reports)
+    if size > settings.LIMITS.bytes_in:
+        raise _too_large()
+    return Received(Body(spool, writer.digest(), size, len(reports)), form, metadata)
+
+
+def _metadata_text(file: UploadedFile) -> str:
+    if (file.size or 0) > _METADATA_BYTES:
+        raise ApiError(413, "limit_metadata", f"The metadata part is larger than {_METADATA_BYTES:,} bytes.")
+    return file.read().decode("utf-8", "replace")
+
+
+def _receive_raw(request: HttpRequest) -> Received:
+    spool, writer = _bundle()
+    size = writer.add("report.xml", _counted(_raw_chunks(request)))
+    if not size:
+        raise ApiError(422, "empty", "The body is empty: send the report with --data-binary @report.xml.")
+    return Received(Body(spool, writer.digest(), size, 1), QueryDict(), None)
+
+
+def _is_chunked(request: HttpRequest) -> bool:
+    return "chunked" in request.META.get("HTTP_TRANSFER_ENCODING", "").lower()
+
+
+def _raw_chunks(request: HttpRequest) -> Iterator[bytes]:
+    # Django gives a body without Content-Length as empty; the server below it knows where a chunked one ends.
+    stream: Any = request.META["wsgi.input"] if _is_chunked(request) else request
+    while chunk := stream.read(_CHUNK):
+        yield chunk
+
+
+def _counted(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    size = 0
+    for chunk in chunks:
+        size += len(chunk)
+        if size > settings.LIMITS.bytes_in:
+            raise _too_large()
+        yield chunk

@@ -1,0 +1,117 @@
+"""Run all of Flakeboard: database (embedded mode), web, worker and beat, under one supervisor."""
+
+import fcntl
+import os
+import socket
+import sys
+from typing import Any, TextIO
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand
+
+from dashboard import welcome
+from dashboard.embedded import Cluster
+from dashboard.environment import BadSetting
+from dashboard.supervisor import Child, Supervisor
+
+
+class Command(BaseCommand):
+    help = "Run Flakeboard: database, web, worker and beat. Ctrl-C stops everything."
+    requires_system_checks: list[str] = []
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        lock = _lock_home()
+        _check_port()
+        supervisor = Supervisor(say=self._say)
+        supervisor.stop_on_signals()
+        cluster = Cluster(settings.HOME) if settings.EMBEDDED else None
+        try:
+            if cluster is not None:
+                cluster.start()
+                supervisor.watchers.append(lambda: self._restart_if_crashed(cluster))
+            _prepare()
+            supervisor.children += [_web(), _worker(), _beat()]
+            self.stdout.write(welcome.message())
+            self.stdout.flush()
+            supervisor.run()
+        finally:
+            if cluster is not None:
+                cluster.stop()
+            lock.close()
+
+    def _say(self, line: str) -> None:
+        self.stderr.write(f"flakeboard: {line}")
+        self.stderr.flush()
+
+    def _restart_if_crashed(self, cluster: Cluster) -> None:
+        if cluster.crashed:
+            self._say("the database ended; it starts again")
+            cluster.start()
+
+
+def _lock_home() -> TextIO:
+    """One Flakeboard a home."""
+    lock = (settings.HOME / "serve.lock").open("a+")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lock.seek(0)
+        raise BadSetting(
+            f"Flakeboard already runs from {settings.HOME} (process {lock.read().strip() or 'unknown'}). "
+            "Stop it, or set FLAKEBOARD_HOME and PORT for a second one."
+        ) from None
+    lock.truncate(0)
+    lock.write(str(os.getpid()))
+    lock.flush()
+    return lock
+
+
+def _check_port() -> None:
+    family = socket.AF_INET6 if ":" in settings.BIND else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((settings.BIND, settings.PORT))
+        except OSError as error:
+            raise BadSetting(
+                f"{settings.BIND}:{settings.PORT} cannot be used ({error.strerror}). Set PORT (or BIND) to another."
+            ) from error
+
+
+def _prepare() -> None:
+    call_command("migrate", verbosity=0, interactive=False)
+    call_command("collectstatic", verbosity=0, interactive=False)
+
+
+def _python(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", *arguments]
+
+
+def _web() -> Child:
+    bind = f"[{settings.BIND}]" if ":" in settings.BIND else settings.BIND
+    return Child(
+        "web",
+        _python(
+            *("gunicorn", "dashboard.wsgi", "--bind", f"{bind}:{settings.PORT}"),
+            *("--worker-class", "gthread", "--workers", str(settings.WEB_CONCURRENCY)),
+            *("--threads", str(settings.WEB_THREADS), "--timeout", "120", "--graceful-timeout", "10"),
+            *("--log-level", "warning", "--worker-tmp-dir", str(settings.HOME)),
+        ),
+    )
+
+
+def _worker() -> Child:
+    return Child(
+        "worker",
+        _python(
+            *("celery", "-q", "-A", "dashboard", "worker", "--loglevel", "WARNING"),
+            *("--concurrency", str(settings.WORKER_CONCURRENCY)),
+            *("--without-gossip", "--without-mingle", "--without-heartbeat"),
+        ),
+    )
+
+
+def _beat() -> Child:
+    pidfile = str(settings.HOME / "beat.pid")
+    return Child("beat", _python(*("celery", "-q", "-A", "dashboard", "beat", "--loglevel", "WARNING", "--pidfile", pidfile)))

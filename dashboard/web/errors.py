@@ -1,0 +1,20 @@
+"""What a person sees when something is not there or goes wrong; programs get the same as JSON."""
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+
+
+def _answer(request: HttpRequest, status: int, code: str, title: str, sentence: str) -> HttpResponse:
+    if request.path.startswith("/api/"):
+        return JsonResponse({"error": {"code": code, "sentence": sentence}}, status=status)
+    return render(request, "error.html", {"title": title, "sentence": sentence}, status=status)
+
+
+def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    if request.path.startswith("/api/"):
+        return _answer(request, 404, "not_found", "", "There is no such thing here, or this token may not see it.")
+    return _answer(request, 404, "not_found", "Not found", "There is no such page, or you may not see it.")
+
+
+def broken(request: HttpRequest) -> HttpResponse:
+    return _answer(request, 500, "internal", "Something broke", "It is in the server's log. Nothing was lost.")

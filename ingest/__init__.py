@@ -1,0 +1,1 @@
+"""What happened in CI: reports read, stored and found again."""

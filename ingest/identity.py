@@ -1,0 +1,25 @@
+"""What makes a test the same test: a digest of its key, each part prefixed by its length."""
+
+from hashlib import blake2b
+
+from ingest.junit.report import TestKey
+
+DIGEST_BYTES = 16
+
+
+def length_prefixed(*parts: str) -> bytes:
+    """The parts as bytes that no other parts make: ("ab", "c") and ("a", "bc") differ."""
+    encoded = [part.encode("utf-8", "surrogatepass") for part in parts]
+    return b"".join(len(part).to_bytes(4, "big") + part for part in encoded)
+
+
+def digest_of(*parts: str) -> bytes:
+    return blake2b(length_prefixed(*parts), digest_size=DIGEST_BYTES).digest()
+
+
+def test_digest(key: TestKey) -> bytes:
+    """The test's identity: its explicit id where it has one, else suite, class, name and file."""
+    suite, classname, name, file, explicit_id = key
+    if explicit_id:
+        return digest_of("id", explicit_id)
+    return digest_of("key", suite, classname, name, file)

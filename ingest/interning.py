@@ -1,0 +1,149 @@
+"""Found again or made once: tests, rosters, runs and signatures. Safe when many workers do it at the same moment."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+
+import numpy as np
+from django.db import connection, transaction
+from django.db.models import F
+
+from ingest.copying import copy_rows
+from ingest.identity import test_digest
+from ingest.junit.report import TestKey
+from ingest.metadata import RunMetadata
+from ingest.models import Project, Roster, Run, Signature, Test
+from ingest.signature import Signed
+from ingest.vectors import Members, Numbers, encode_members, members_digest
+
+_CACHE_LIMIT = 1_000_000
+_known: dict[int, dict[TestKey, int]] = {}
+"""Project -> key -> number, of tests that are committed. Numbers never change, so this never goes stale."""
+
+
+def _known_of(project_id: int) -> dict[TestKey, int]:
+    if sum(map(len, _known.values())) > _CACHE_LIMIT:
+        _known.clear()
+    return _known.setdefault(project_id, {})
+
+
+@dataclass(frozen=True, slots=True)
+class InternedTests:
+    numbers: Numbers
+    """The test number of each row of the report."""
+    created: Numbers
+    """Those that this report is the first to name."""
+
+
+def tests_intern(*, project_id: int, keys: Sequence[TestKey], files: Sequence[str], seen_at: datetime) -> InternedTests:
+    """The numbers of the tests with these keys; new tests get the project's next numbers, in order of appearance."""
+    known = _known_of(project_id)
+    found = list(map(known.get, keys))
+    created: list[int] = []
+    if None in found:
+        missing = {keys[row]: files[row] for row, number in enumerate(found) if number is None}
+        created = _tests_find_or_create(project_id, known, missing, seen_at)
+        found = list(map(known.__getitem__, keys))
+    return InternedTests(np.array(found, dtype=np.int32), np.array(created, dtype=np.int32))
+
+
+def _tests_find_or_create(
+    project_id: int, known: dict[TestKey, int], missing: dict[TestKey, str], seen_at: datetime
+) -> list[int]:
+    key_of = {test_digest(key): key for key in missing}
+    _tests_find(project_id, known, key_of)
+    if not key_of:
+        return []
+    with transaction.atomic():
+        project = Project.objects.select_for_update(no_key=True).get(pk=project_id)
+        new = dict(key_of)
+        found: dict[TestKey, int] = {}
+        _tests_find(project_id, found, new)
+        first = project.test_count
+        numbered = {key: first + index for index, key in enumerate(new.values())}
+        copy_rows(
+            Test,
+            ("project_id", "number", "digest", "suite", "classname", "name", "file", "first_seen"),
+            (
+                (project_id, numbered[key], digest, *(_shown(part) for part in (*key[:3], missing[key])), seen_at)
+                for digest, key in new.items()
+            ),
+        )
+        Project.objects.filter(pk=project_id).update(test_count=F("test_count") + len(new))
+    known.update(found)
+    known.update(numbered)
+    return list(numbered.values())
+
+
+def _tests_find(project_id: int, known: dict[TestKey, int], key_of: dict[bytes, TestKey]) -> None:
+    """Move what the database has from `key_of` to `known`."""
+    if not key_of:
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT digest, number FROM ingest_test WHERE project_id = %s AND digest = ANY(%s)",
+            [project_id, list(key_of)],
+        )
+        for digest, number in cursor.fetchall():
+            known[key_of.pop(bytes(digest))] = number
+
+
+_SHOWN = 4_000
+
+
+def _shown(part: str) -> str:
+    """Names of any length are told apart by their digest; what is stored to be shown has an end."""
+    return part if len(part) <= _SHOWN else part[: _SHOWN - 1] + "…"
+
+
+def test_ids(project_id: int, numbers: Iterable[int]) -> dict[int, int]:
+    """Test number -> id."""
+    wanted = list(map(int, numbers))
+    return dict(Test.objects.filter(project_id=project_id, number__in=wanted).values_list("number", "id"))
+
+
+def run_intern(*, project_id: int, key: bytes, metadata: RunMetadata, host: str, started_at: datetime) -> Run:
+    """The run with this key; what was said of it first stays."""
+    said = {name: value for name, value in asdict(metadata).items() if name not in ("order", "host", "started_at")}
+    values = {**said, "host": metadata.host or host, "started_at": started_at}
+    run, _ = Run.objects.get_or_create(project_id=project_id, key=key, defaults=values)
+    return run
+
+
+def roster_intern(*, project_id: int, numbers: Numbers) -> Roster:
+    """The roster of these ascending test numbers, without its members."""
+    digest = members_digest(numbers)
+    known = Roster.objects.filter(project_id=project_id, digest=digest).defer("members", "usual_order")
+    roster = known.first()
+    if roster is None:
+        members: Members = encode_members(numbers)
+        last = int(numbers[-1]) if len(numbers) else -1
+        new = Roster(
+            project_id=project_id,
+            digest=digest,
+            size=len(numbers),
+            form=members.form,
+            base=members.base,
+            last=last,
+            members=members.data,
+        )
+        Roster.objects.bulk_create([new], ignore_conflicts=True)
+        roster = known.get()
+    return roster
+
+
+def signatures_intern(*, project_id: int, signed: Iterable[Signed], seen_at: datetime) -> dict[bytes, int]:
+    """Digest -> id. New ones are written in order of their digests, so that two workers never wait for each other."""
+    texts = {one.digest: one.text for one in signed}
+    ids = _signature_ids(project_id, texts)
+    missing = sorted(texts.keys() - ids.keys())
+    if missing:
+        rows = [Signature(project_id=project_id, digest=one, text=texts[one], first_seen=seen_at) for one in missing]
+        Signature.objects.bulk_create(rows, ignore_conflicts=True, batch_size=1_000)
+        ids.update(_signature_ids(project_id, missing))
+    return ids
+
+
+def _signature_ids(project_id: int, digests: Iterable[bytes]) -> dict[bytes, int]:
+    found = Signature.objects.filter(project_id=project_id, digest__in=list(digests)).values_list("digest", "id")
+    return {bytes(digest): id_ for digest, id_ in found}

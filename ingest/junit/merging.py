@@ -1,0 +1,107 @@
+"""Many files, one report: Surefire writes a file a class, Bazel a file an attempt, shards a file each."""
+
+import re
+
+from ingest.junit.attempts import Occurrence, join
+from ingest.junit.recipes import Again
+from ingest.junit.report import ParsedReport
+from ingest.junit.rows import set_attempts
+from ingest.verdict import Verdict
+
+_BAZEL_ATTEMPT = re.compile(r"test_attempts/attempt_([0-9]{1,4})\.xml\Z")
+
+
+class Merger:
+    """Collects files; `merged` puts them into the order in which their suites ran, where all say when."""
+
+    def __init__(self) -> None:
+        self._files: list[tuple[str, ParsedReport]] = []
+
+    def add(self, name: str, report: ParsedReport) -> None:
+        if not any(known.content_digests == report.content_digests for _, known in self._same_size(report)):
+            self._files.append((name, report))
+
+    def _same_size(self, report: ParsedReport) -> list[tuple[str, ParsedReport]]:
+        """Candidates for being the same file twice in one upload, which counts once."""
+        return [item for item in self._files if report.content_digests and len(item[1].keys) == len(report.keys)]
+
+    def merged(self) -> ParsedReport:
+        if len(self._files) == 1:
+            return self._files[0][1]
+        files = sorted(self._files, key=_attempt_number)
+        if all(report.timestamp for _, report in files):
+            files.sort(key=lambda item: (_attempt_number(item), item[1].timestamp))
+        whole = ParsedReport()
+        joiner = _Joiner(whole)
+        for name, report in files:
+            joiner.add(name, report)
+        joiner.finish()
+        return whole
+
+
+def _attempt_number(item: tuple[str, ParsedReport]) -> int:
+    """Bazel keeps earlier attempts in test_attempts/attempt_N.xml and the last one in test.xml."""
+    match = _BAZEL_ATTEMPT.search(item[0])
+    return int(match[1]) if match else 10_000
+
+
+class _Joiner:
+    def __init__(self, whole: ParsedReport) -> None:
+        self._whole = whole
+        self._row_of: dict[object, int] = {}
+        self._again: dict[int, list[Occurrence]] = {}
+        self._retried: set[int] = set()
+        self._producers: set[str] = set()
+
+    def add(self, name: str, report: ParsedReport) -> None:
+        whole = self._whole
+        for row, key in enumerate(report.keys):
+            at = self._row_of.setdefault(key[4] or key, len(whole.keys))
+            if at < len(whole.keys):
+                self._named_again(at, _occurrence(report, row))
+                continue
+            if _BAZEL_ATTEMPT.search(name):
+                self._retried.add(at)
+            whole.keys.append(key)
+            whole.verdicts.append(report.verdicts[row])
+            whole.durations.append(report.durations[row])
+            whole.files.append(report.files[row])
+            whole.lines.append(report.lines[row])
+            if attempts := report.attempts.get(row):
+                whole.attempts[at] = attempts
+        self._add_rest(report)
+
+    def _add_rest(self, report: ParsedReport) -> None:
+        whole = self._whole
+        self._producers.add(report.producer)
+        whole.suites += report.suites
+        whole.run_errors += report.run_errors
+        whole.content_digests += report.content_digests
+        whole.warnings.extend(report.warnings)
+        whole.partial |= report.partial
+        whole.hostname = whole.hostname or report.hostname
+        for name, value in report.properties.items():
+            whole.properties.setdefault(name, value)
+        if report.timestamp and (not whole.timestamp or report.timestamp < whole.timestamp):
+            whole.timestamp = report.timestamp
+        if report.started_at and (whole.started_at is None or report.started_at < whole.started_at):
+            whole.started_at = report.started_at
+
+    def _named_again(self, row: int, occurrence: Occurrence) -> None:
+        seen = self._again.setdefault(row, [_occurrence(self._whole, row)])
+        seen.append(occurrence)
+
+    def finish(self) -> None:
+        whole = self._whole
+        for row, occurrences in self._again.items():
+            again = Again.RETRIED if row in self._retried else Again.UNKNOWN
+            set_attempts(whole, row, *join(occurrences, again))
+        whole.producer = self._producers.pop() if len(self._producers) == 1 else "several"
+        whole.order_reliable = False
+
+
+def _occurrence(report: ParsedReport, row: int) -> Occurrence:
+    case = report.case(row)
+    return Occurrence(Verdict(case.verdict), case.duration, report.attempts.get(row, ()))
+
+

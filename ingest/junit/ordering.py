@@ -1,0 +1,33 @@
+"""Is the order of the file the order of execution? Trust a serial producer, unless the file shows parallel work."""
+
+from collections.abc import Sequence
+from itertools import groupby
+from operator import itemgetter
+
+from ingest.junit.report import ParsedReport, TestKey
+
+_SLACK = 1.02
+
+
+def module_of(key: TestKey) -> str:
+    """The module part of a Python class name: `tests.test_a` of `tests.test_a.TestThing`."""
+    parts = key[1].split(".")
+    while len(parts) > 1 and parts[-1][:1].isupper():
+        parts.pop()
+    return ".".join(parts)
+
+
+def looks_parallel(report: ParsedReport, wall: float | None) -> bool:
+    """Whether tests overlapped (more test time than wall time) or modules are interleaved, as under xdist."""
+    spent = sum(report.durations)
+    if spent != spent:
+        spent = sum(duration for duration in report.durations if duration == duration)
+    if wall is not None and spent > wall * _SLACK + 0.05:
+        return True
+    return _interleaved(report.keys)
+
+
+def _interleaved(keys: Sequence[TestKey]) -> bool:
+    groups = [classname for classname, _ in groupby(map(itemgetter(1), keys))]
+    modules = [module for module, _ in groupby(module_of(("", classname, "", "", "")) for classname in groups)]
+    return len(modules) != len(set(modules))

@@ -1,0 +1,139 @@
+"""One file: from a stream of bytes to a ParsedReport, or to a refusal that says what is wrong and where."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import BinaryIO
+
+from lxml import etree
+
+from ingest.junit.encoding import NeedsRepair, Utf8Source
+from ingest.junit.keeping import Share
+from ingest.junit.limits import Limits
+from ingest.junit.ordering import looks_parallel
+from ingest.junit.problems import Refused, over_limit
+from ingest.junit.report import ParsedReport
+from ingest.junit.target import Target
+from ingest.junit.unpacking import DAMAGE
+
+_ILLEGAL_CHARACTER = {
+    etree.ErrorTypes.ERR_INVALID_CHAR,
+    etree.ErrorTypes.ERR_INVALID_ENCODING,
+    etree.ErrorTypes.ERR_INVALID_HEX_CHARREF,
+    etree.ErrorTypes.ERR_INVALID_DEC_CHARREF,
+    etree.ErrorTypes.ERR_INVALID_CHARREF,
+    etree.ErrorTypes.I18N_CONV_FAILED,
+}
+_SECOND_ROOT = etree.ErrorTypes.ERR_DOCUMENT_END
+_HUGE = etree.ErrorTypes.ERR_RESOURCE_LIMIT if hasattr(etree.ErrorTypes, "ERR_RESOURCE_LIMIT") else 114
+
+
+_ROOT_TAG = re.compile(rb"<[A-Za-z_]")
+_MARKER_OF = {
+    "doctype": re.compile(rb"<!DOCTYPE"),
+    "html_page": _ROOT_TAG,
+    "other_format": _ROOT_TAG,
+    "other_xml": _ROOT_TAG,
+}
+"""Where to point when a file is refused for what it is."""
+
+
+class _Damage(Exception):
+    """The file cannot be read past this point."""
+
+    def __init__(self, code: int, sentence: str, line: int | None, column: int | None) -> None:
+        super().__init__(sentence)
+        self.code = code
+        self.sentence = sentence
+        self.line = line
+        self.column = column
+
+
+def read_report(
+    opened: Callable[[], BinaryIO], limits: Limits | None = None, share: Share | None = None
+) -> ParsedReport:
+    """Read one JUnit XML document. `opened` gives its bytes from the start, again if they need repair.
+
+    Raises Refused where nothing can be taken. A document that breaks off keeps what came before, marked partial."""
+    limits = limits or Limits()
+    share = share or Share(limits.text_total)
+    left = share.left
+    try:
+        return _read(opened(), limits, share, repair=False)
+    except NeedsRepair:
+        share.left = left
+        return _read(opened(), limits, share, repair=True)
+
+
+def _read(stream: BinaryIO, limits: Limits, share: Share, *, repair: bool) -> ParsedReport:
+    target = Target(limits, share)
+    source = Utf8Source(stream, repair=repair)
+    try:
+        _feed(iter(source), target, limits)
+    except _Damage as damage:
+        if damage.code in _ILLEGAL_CHARACTER and not repair:
+            raise NeedsRepair from damage
+        _salvage(target, damage, source.skipped_lines)
+    report = target.report
+    if repair:
+        report.warnings.add("repaired", "Characters that XML forbids were removed; undecodable bytes became U+FFFD.")
+    if report.order_reliable and looks_parallel(report, target.wall_time()):
+        report.order_reliable = False
+    return report
+
+
+def _feed(chunks: Iterator[bytes], target: Target, limits: Limits) -> None:
+    parser = etree.XMLParser(
+        target=target,
+        encoding="utf-8",
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        remove_comments=True,
+        remove_pis=True,
+    )
+    silent = 0
+    first = b""
+    try:
+        for chunk in chunks:
+            if chunk:
+                first = first or chunk
+                before = target.progress()
+                parser.feed(chunk)
+                silent = silent + len(chunk) if target.progress() == before else 0
+                target.flush_batch()
+                if silent > limits.markup:
+                    raise over_limit("markup", limits.markup, "One tag, attribute or comment is too long")
+        parser.close()
+    except etree.XMLSyntaxError as error:
+        line, column = error.position
+        raise _Damage(error.code, _plain_sentence(error), line, column) from None
+    except Refused as refusal:
+        if refusal.line is None and (marker := _MARKER_OF.get(refusal.code)) and (found := marker.search(first)):
+            refusal.line = first.count(b"\n", 0, found.start()) + 1
+            refusal.column = found.start() - first.rfind(b"\n", 0, found.start())
+        raise
+    except DAMAGE as error:
+        target.close()
+        raise _Damage(0, f"The compressed data ends early or is damaged ({error})", None, None) from None
+
+
+def _plain_sentence(error: etree.XMLSyntaxError) -> str:
+    """libxml2's words without the position that it appends."""
+    message = (error.msg or "The XML is not well-formed").split(", line ")[0].strip()
+    return message[:300]
+
+
+def _salvage(target: Target, damage: _Damage, skipped_lines: int) -> None:
+    """Keep what came before the damage, marked partial; refuse where that is nothing, or not one document."""
+    line = damage.line + skipped_lines if damage.line is not None else None
+    if damage.code == _SECOND_ROOT or target.root_ended:
+        sentence = "The file goes on after its root element: two documents in one file? Send each as a file of its own."
+        raise Refused("two_roots", sentence, line, damage.column)
+    if damage.code == _HUGE:
+        raise Refused("limit_markup", "One tag, attribute or text is too long.", line, damage.column)
+    if not target.report.keys and not target.report.run_errors:
+        raise Refused("malformed", f"The XML is damaged: {damage.sentence}.", line, damage.column)
+    target.report.partial = True
+    target.report.order_reliable = False
+    target.report.warnings.add("partial", f"The file is damaged: {damage.sentence}. What came before is kept.", line, damage.column)
+

@@ -1,0 +1,129 @@
+"""A whole upload: every file that its parts hold, each read or refused, and one report of all that was read."""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import BinaryIO
+
+from ingest.junit.keeping import Share
+from ingest.junit.limits import Limits
+from ingest.junit.merging import Merger
+from ingest.junit.problems import Refused
+from ingest.junit.reading import read_report
+from ingest.junit.report import ParsedReport
+from ingest.junit.unpacking import DAMAGE, Budget, Member, Metered, unpack
+
+Part = tuple[str, BinaryIO]
+"""A name and a seekable stream: one file of a multipart upload, or a raw body."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileOutcome:
+    """What became of one file."""
+
+    name: str
+    report: ParsedReport | None
+    error: Refused | None
+
+    @property
+    def kind(self) -> str:
+        if self.report is not None:
+            return "junit"
+        assert self.error is not None
+        other = ("other_format", "html_page", "other_xml", "not_xml", "empty")
+        return self.error.code if self.error.code in other else "refused"
+
+    @staticmethod
+    def defaults() -> dict[str, object]:
+        """Every value of `as_dict` as it is for a file of which there is nothing to say."""
+        return FileOutcome("", ParsedReport(producer=""), None).as_dict()
+
+    def as_dict(self) -> dict[str, object]:
+        """One flat object: what `inspect` prints and the API answers."""
+        report = self.report if self.report is not None else ParsedReport(producer="")
+        return {
+            "path": _label(self.name),
+            "kind": self.kind,
+            "producer": report.producer,
+            "suites": len(report.suites),
+            **report.counts(),
+            "order_reliable": report.order_reliable,
+            "partial": report.partial,
+            "run_errors": len(report.run_errors),
+            "warnings": [warning.as_dict() for warning in report.warnings],
+            "error": self.error.as_dict() if self.error else None,
+        }
+
+
+def _label(name: str) -> str:
+    """A file's name as text that can be stored and shown, whatever bytes an archive gave it."""
+    return name.encode("utf-8", "replace").decode("utf-8").replace("\0", "")[:1_000]
+
+
+@dataclass(slots=True)
+class UploadReading:
+    """All files of an upload, and the one report that they make."""
+
+    report: ParsedReport
+    files: list[dict[str, object]] = field(default_factory=list)
+    read: int = 0
+
+    @property
+    def first_error(self) -> dict[str, object] | None:
+        return next((file["error"] for file in self.files if file["error"]), None)  # type: ignore[misc]
+
+
+class _Digesting:
+    """Passes reads through and hashes what is read."""
+
+    def __init__(self, stream: Metered) -> None:
+        self._stream = stream
+        self.digest = hashlib.sha256()
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._stream.read(size)
+        self.digest.update(data)
+        return data
+
+
+def read_files(parts: Iterable[Part], limits: Limits) -> Iterator[FileOutcome]:
+    """Every file of an upload in turn. One bad file does not lose the others."""
+    budget, share = Budget(limits), Share(limits.text_total)
+    for name, source in parts:
+        try:
+            for member in unpack(name, source, budget):
+                yield _read_member(member, limits, share)
+        except Refused as refusal:
+            yield FileOutcome(name, None, refusal)
+        except DAMAGE as error:
+            yield FileOutcome(name, None, Refused("archive_damaged", f"The archive cannot be read: {error}."))
+
+
+def _read_member(member: Member, limits: Limits, share: Share) -> FileOutcome:
+    opened: list[_Digesting] = []
+
+    def open_again() -> BinaryIO:
+        opened.append(_Digesting(member.open()))
+        return opened[-1]  # type: ignore[return-value]
+
+    try:
+        report = read_report(open_again, limits, share)
+    except Refused as refusal:
+        return FileOutcome(member.name, None, refusal)
+    except DAMAGE as error:
+        refusal = Refused("archive_damaged", f"The file's compressed data cannot be read: {error}.")
+        return FileOutcome(member.name, None, refusal)
+    report.content_digests = [opened[-1].digest.digest()]
+    return FileOutcome(member.name, report, None)
+
+
+def read_upload(parts: Iterable[Part], limits: Limits | None = None) -> UploadReading:
+    """Read an upload's files into one report."""
+    merger, outcomes = Merger(), []
+    read = 0
+    for outcome in read_files(parts, limits or Limits()):
+        outcomes.append(outcome.as_dict())
+        if outcome.report is not None:
+            read += 1
+            merger.add(outcome.name, outcome.report)
+    return UploadReading(merger.merged(), outcomes, read)

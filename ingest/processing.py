@@ -1,0 +1,201 @@
+"""The way of an upload after its 202: claimed by one worker, read, stored in one transaction, finished or set aside.
+
+PostgreSQL is the queue of record; the broker only wakes workers. A claim is a random id written by a conditional
+update: whatever happens to the worker, only the holder of the claim can finish the upload."""
+
+import io
+import logging
+import threading
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import DatabaseError, connection, transaction
+from django.db.models import F, Q
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from ingest.bundle import read_parts
+from ingest.interning import tests_intern
+from ingest.junit.upload import UploadReading, read_upload
+from ingest.metadata import RunMetadata
+from ingest.models import Upload, UploadChunk
+from ingest.renaming import renames_suggest
+from ingest.storing import Stored, report_store
+from ingest.vectors import Numbers
+
+logger = logging.getLogger(__name__)
+State = Upload.State
+
+_SWEPT_AT_ONCE = 500
+_GRACE = timedelta(seconds=5)
+"""An upload that was received this long ago and is not claimed yet has lost its wake-up call."""
+_EMPTY = (0, False, "", None, [], {})
+
+
+class ClaimLost(Exception):
+    """Somebody else has the upload now: this work is thrown away."""
+
+
+def _lease() -> timedelta:
+    return timedelta(seconds=settings.UPLOAD_LEASE_SECONDS)
+
+
+def upload_claim(*, upload_id: int) -> uuid.UUID | None:
+    """Take a received upload for processing. Exactly one caller gets a claim."""
+    claim = uuid.uuid4()
+    won = Upload.objects.filter(pk=upload_id, state=State.RECEIVED).update(
+        state=State.PROCESSING, claim=claim, tries=F("tries") + 1, lease_until=Now() + _lease()
+    )
+    return claim if won else None
+
+
+def upload_process(*, upload_id: int) -> bool:
+    """Process an upload from claim to end. False where it was not there to be claimed, or the claim was lost."""
+    claim = upload_claim(upload_id=upload_id)
+    if claim is None:
+        return False
+    upload = Upload.objects.get(pk=upload_id)
+    try:
+        with _kept_alive(upload_id, claim):
+            done = _process(upload, claim)
+    except ClaimLost:
+        logger.warning("upload %s: the claim was lost; its new holder finishes it", upload_id)
+        return False
+    except DatabaseError:
+        raise  # the claim runs out by itself, and the sweep tries again
+    except Exception as error:
+        logger.exception("upload %s: processing failed", upload_id)
+        _give_back(upload, claim, error)
+        return False
+    if done is not None:
+        stored, created = done
+        try:
+            renames_suggest(report=stored.report, created=created)
+        except Exception:
+            logger.exception("upload %s: no renames suggested", upload_id)
+    return True
+
+
+def _process(upload: Upload, claim: uuid.UUID) -> tuple[Stored, Numbers] | None:
+    reading = read_upload(read_parts(io.BufferedReader(_Chunks(upload.pk), 1024 * 1024)), settings.LIMITS)
+    if not reading.read:
+        _finish(upload, claim, reading, state=State.REJECTED, error=_rejection(reading))
+        return None
+    metadata = RunMetadata.from_json(upload.metadata)
+    parsed = reading.report
+    seen_at = metadata.started_at or parsed.started_at or upload.received_at
+    tests = tests_intern(
+        project_id=upload.project_id, keys=parsed.keys, files=parsed.files, seen_at=seen_at
+    )
+    with transaction.atomic():
+        stored = report_store(
+            upload=upload, parsed=parsed, tests=tests, metadata=metadata, received_at=upload.received_at
+        )
+        _finish(upload, claim, reading, state=State.PROCESSED, run=stored.run)
+    return stored, tests.created
+
+
+def _rejection(reading: UploadReading) -> dict[str, Any]:
+    first = reading.first_error or {"code": "empty", "sentence": "The upload holds no file."}
+    if len(reading.files) <= 1:
+        return {"code": first["code"], "sentence": first["sentence"]}
+    return {"code": "nothing_readable", "sentence": f"None of {len(reading.files):,} files could be read: {first['sentence']}"}
+
+
+def _finish(upload: Upload, claim: uuid.UUID, reading: UploadReading, **changes: Any) -> None:
+    """End the upload, if it is still ours."""
+    files = [{name: value for name, value in file.items() if value not in _EMPTY} for file in reading.files]
+    mine = Upload.objects.filter(pk=upload.pk, claim=claim, state=State.PROCESSING)
+    changed = mine.update(
+        **{"error": None, **changes}, files=files, finished_at=timezone.now(), claim=None, lease_until=None
+    )
+    if changed != 1:
+        raise ClaimLost
+
+
+def _give_back(upload: Upload, claim: uuid.UUID, error: Exception) -> None:
+    """After an error of ours: try again later, a bounded number of times, then keep it for a person to look at."""
+    mine = Upload.objects.filter(pk=upload.pk, claim=claim, state=State.PROCESSING)
+    if upload.tries < settings.UPLOAD_TRIES:
+        mine.update(state=State.RECEIVED, claim=None, lease_until=Now() + timedelta(seconds=2**upload.tries))
+    else:
+        mine.update(
+            state=State.FAILED,
+            claim=None,
+            finished_at=timezone.now(),
+            error={
+                "code": "processing_failed",
+                "sentence": f"Processing failed {upload.tries} times ({type(error).__name__}). "
+                "The bytes are kept; process it again after an update, or report it.",
+            },
+        )
+
+
+@contextmanager
+def _kept_alive(upload_id: int, claim: uuid.UUID) -> Iterator[None]:
+    """Renew the lease while the work takes long."""
+    done = threading.Event()
+
+    def renew() -> None:
+        try:
+            while not done.wait(settings.UPLOAD_LEASE_SECONDS / 3):
+                Upload.objects.filter(pk=upload_id, claim=claim).update(lease_until=Now() + _lease())
+        except DatabaseError:
+            logger.warning("upload %s: the lease could not be renewed", upload_id)
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=renew, name=f"lease-{upload_id}", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+class _Chunks(io.RawIOBase):
+    """An upload's stored bytes as a stream: one chunk in memory at a time."""
+
+    def __init__(self, upload_id: int) -> None:
+        self._rest = memoryview(b"")
+        self._upload_id = upload_id
+        self._position = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._rest:
+            chunks = UploadChunk.objects.filter(upload_id=self._upload_id, position=self._position)
+            self._rest = memoryview(bytes(chunks.values_list("content", flat=True).first() or b""))
+            self._position += 1
+        size = min(len(buffer), len(self._rest))
+        buffer[:size] = self._rest[:size]
+        self._rest = self._rest[size:]
+        return size
+
+
+def uploads_sweep() -> list[int]:
+    """Find what was received and is not being processed; returns what a worker should be woken for."""
+    abandoned = Upload.objects.filter(state=State.PROCESSING, lease_until__lt=Now())
+    abandoned.filter(tries__gte=settings.UPLOAD_TRIES).update(
+        state=State.FAILED,
+        claim=None,
+        finished_at=timezone.now(),
+        error={
+            "code": "worker_died",
+            "sentence": f"The worker died {settings.UPLOAD_TRIES} times over this upload, often for lack of memory. "
+            "The bytes are kept; it can be processed again.",
+        },
+    )
+    abandoned.update(state=State.RECEIVED, claim=None, lease_until=None)
+    due = Q(lease_until=None, received_at__lt=Now() - _GRACE) | Q(lease_until__lt=Now())
+    waiting = Upload.objects.filter(due, state=State.RECEIVED).order_by("received_at")
+    ids = list(waiting.values_list("id", flat=True)[:_SWEPT_AT_ONCE])
+    Upload.objects.filter(pk__in=ids, state=State.RECEIVED).update(lease_until=Now() + _lease())
+    return ids

@@ -1,0 +1,64 @@
+"""Likely renames: a test that is gone and a near-identical one that is new, in the same report. Pure."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+LIKELY = 0.82
+"""Below this share of common characters two names are two tests. Chosen on renames in real histories."""
+_CANDIDATES = 200
+"""New names that one gone name is compared with at most."""
+_MOST = 2_000
+"""More changes than this in one report are a new suite, not renames."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    number: int
+    classname: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class LikelyRename:
+    old: int
+    new: int
+    score: float
+
+
+def likely_renames(gone: Sequence[Named], new: Sequence[Named]) -> list[LikelyRename]:
+    """Pairs of a gone and a new test, each used once, the most alike first."""
+    if not gone or not new or len(gone) > _MOST or len(new) > _MOST:
+        return []
+    by_name, by_class = defaultdict(list), defaultdict(list)
+    for test in new:
+        by_name[test.name].append(test)
+        by_class[test.classname].append(test)
+    pairs = []
+    for old in gone:
+        moved = [(test, _alike(old.classname, test.classname, 0.3)) for test in by_name[old.name][:_CANDIDATES]]
+        renamed = [(test, _alike(old.name, test.name, LIKELY)) for test in by_class[old.classname][:_CANDIDATES]]
+        pairs += [LikelyRename(old.number, test.number, round(score, 3)) for test, score in (*moved, *renamed) if score]
+    return _each_once(pairs)
+
+
+def _alike(old: str, new: str, least: float) -> float:
+    """0 where the two differ more than `least` allows; a same name in another class counts as near-identical."""
+    matcher = SequenceMatcher(None, old[:300], new[:300], autojunk=False)
+    if matcher.real_quick_ratio() < least or matcher.quick_ratio() < least:
+        return 0.0
+    ratio = matcher.ratio()
+    return ratio if ratio >= least else 0.0
+
+
+def _each_once(pairs: Iterable[LikelyRename]) -> list[LikelyRename]:
+    taken_old: set[int] = set()
+    taken_new: set[int] = set()
+    chosen = []
+    for pair in sorted(pairs, key=lambda one: (-one.score, one.old, one.new)):
+        if pair.old not in taken_old and pair.new not in taken_new:
+            taken_old.add(pair.old)
+            taken_new.add(pair.new)
+            chosen.append(pair)
+    return chosen

@@ -1,0 +1,78 @@
+"""Renames in the store: suggested when a report brings new tests, decided by a person."""
+
+import numpy as np
+from django.db import transaction
+from django.utils import timezone
+
+from ingest.models import Rename, Report, Test
+from ingest.renames import Named, likely_renames
+from ingest.selectors import roster_numbers
+from ingest.vectors import Numbers
+
+
+def renames_suggest(*, report: Report, created: Numbers) -> int:
+    """Compare a report that brought new tests with the one before it, and keep what looks like a rename."""
+    if not len(created):
+        return 0
+    run = report.run
+    earlier = Report.objects.filter(
+        project_id=report.project_id,
+        started_at__lte=report.started_at,
+        partial=False,
+        run__job=run.job,
+        run__shard=run.shard,
+        run__environment=run.environment,
+    )
+    before = earlier.exclude(pk=report.pk).order_by("-started_at", "-id").values_list("roster_id", flat=True).first()
+    if before is None or before == report.roster_id:
+        return 0
+    gone = np.setdiff1d(roster_numbers(before), roster_numbers(report.roster_id))
+    pairs = likely_renames(_named(report.project_id, gone), _named(report.project_id, created))
+    if not pairs:
+        return 0
+    numbers = {pair.old for pair in pairs} | {pair.new for pair in pairs}
+    ids = dict(Test.objects.filter(project_id=report.project_id, number__in=numbers).values_list("number", "id"))
+    rows = [
+        Rename(project_id=report.project_id, old_id=ids[pair.old], new_id=ids[pair.new], score=pair.score)
+        for pair in pairs
+    ]
+    Rename.objects.bulk_create(rows, ignore_conflicts=True)
+    return len(rows)
+
+
+def _named(project_id: int, numbers: Numbers) -> list[Named]:
+    wanted = [int(number) for number in numbers[:5_000]]
+    tests = Test.objects.filter(project_id=project_id, number__in=wanted, alias_of=None)
+    return [Named(*row) for row in tests.order_by("number").values_list("number", "classname", "name")]
+
+
+class RenameRefused(Exception):
+    """Two tests that cannot be joined."""
+
+
+@transaction.atomic
+def test_alias(*, old: Test, new: Test) -> None:
+    """Join two tests' histories: `old` is called `new` from now on."""
+    new = new.alias_of or new
+    if old.pk == new.pk or old.project_id != new.project_id:
+        raise RenameRefused("A test can be joined with another test of its project only.")
+    Test.objects.filter(alias_of=old).update(alias_of=new)
+    Test.objects.filter(pk=old.pk).update(alias_of=new)
+
+
+@transaction.atomic
+def test_unalias(*, test: Test) -> None:
+    """Part what `test_alias` joined."""
+    Test.objects.filter(pk=test.pk).update(alias_of=None)
+
+
+@transaction.atomic
+def rename_decide(*, rename: Rename, accept: bool, user_id: int | None) -> bool:
+    """Accept or dismiss a suggestion. False where somebody else was quicker."""
+    state = Rename.State.ACCEPTED if accept else Rename.State.DISMISSED
+    open_ = Rename.objects.filter(pk=rename.pk, state=Rename.State.SUGGESTED)
+    if not open_.update(state=state, decided_at=timezone.now(), decided_by_id=user_id):
+        return False
+    if accept:
+        test_alias(old=rename.old, new=rename.new)
+    return True

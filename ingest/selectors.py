@@ -1,0 +1,177 @@
+"""Reads: one test's history, a report's cases, and lists for pages and API."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+from django.db import connection
+
+from ingest.models import Failure, Report, Roster, Run, Test, Upload
+from ingest.vectors import (
+    LIST,
+    RETRIED,
+    Numbers,
+    decode_durations,
+    decode_members,
+    decode_order,
+    verdict_of,
+    verdicts_of,
+)
+from ingest.verdict import Verdict
+
+
+def roster_numbers(roster_id: int) -> Numbers:
+    form, base, members = Roster.objects.values_list("form", "base", "members").get(pk=roster_id)
+    return decode_members(form, base, members)
+
+
+# -- one test over time ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """What one report said of one test."""
+
+    report_id: int
+    run_id: int
+    started_at: datetime
+    verdict: Verdict
+    duration: float | None
+    retried: bool
+
+
+_MEMBERSHIP = """
+    SELECT id, base, get_byte(substring(members FROM (%(number)s - base) / 8 + 1 FOR 1), 0)
+    FROM ingest_roster
+    WHERE project_id = %(project)s AND form = 1 AND base <= %(number)s AND last >= %(number)s
+      AND get_byte(substring(members FROM (%(number)s - base) / 8 + 1 FOR 1), 0) >> ((%(number)s - base) %% 8) & 1 = 1
+"""
+_RANK = """
+    SELECT id, bit_count(substring(members FROM 1 FOR (%(number)s - base) / 8))
+    FROM ingest_roster WHERE id = ANY(%(rosters)s)
+"""
+_LISTED = """
+    SELECT id, members FROM ingest_roster
+    WHERE project_id = %(project)s AND form = 0 AND base <= %(number)s AND last >= %(number)s
+"""
+_EXECUTIONS = """
+    SELECT report.id, report.run_id, report.started_at,
+           get_byte(substring(report.verdicts FROM place.position + 1 FOR 1), 0),
+           substring(report.durations FROM 2 * place.position + 1 FOR 2)
+    FROM unnest(%(rosters)s::bigint[], %(positions)s::int[]) AS place(roster_id, position)
+    JOIN ingest_report AS report ON report.roster_id = place.roster_id
+    ORDER BY report.started_at DESC, report.id DESC
+    LIMIT %(limit)s
+"""
+
+
+def test_history(test: Test, *, limit: int = 5_000) -> list[Execution]:
+    """What reports said of a test, under all its names, newest first. Reads a byte per report, not the report."""
+    now = test.alias_of or test
+    numbers = [now.number, *now.aliases.values_list("number", flat=True)]
+    places = [place for number in numbers for place in _places(test.project_id, number)]
+    if not places:
+        return []
+    rosters, positions = map(list, zip(*places, strict=True))
+    with connection.cursor() as cursor:
+        cursor.execute(_EXECUTIONS, {"rosters": rosters, "positions": positions, "limit": limit})
+        rows = cursor.fetchall()
+    durations = decode_durations(b"".join(bytes(row[4]) for row in rows)) if rows else np.array([])
+    return [
+        Execution(report, run, started, verdict_of(byte), None if np.isnan(seconds) else seconds, bool(byte & RETRIED))
+        for (report, run, started, byte, _), seconds in zip(rows, durations.tolist(), strict=True)
+    ]
+
+
+def _places(project_id: int, number: int) -> list[tuple[int, int]]:
+    """The rosters that hold a test, and its row in each."""
+    asked = {"project": project_id, "number": number}
+    with connection.cursor() as cursor:
+        cursor.execute(_MEMBERSHIP, asked)
+        byte_of = {roster: (byte, (number - base) % 8) for roster, base, byte in cursor.fetchall()}
+        cursor.execute(_RANK, {"rosters": list(byte_of), "number": number})
+        places = []
+        for roster, before in cursor.fetchall():
+            byte, bit = byte_of[roster]
+            places.append((roster, before + (byte & ((1 << bit) - 1)).bit_count()))
+        cursor.execute(_LISTED, asked)
+        for roster, members in cursor.fetchall():
+            numbers = decode_members(LIST, 0, members)
+            row = int(np.searchsorted(numbers, number))
+            if row < len(numbers) and numbers[row] == number:
+                places.append((roster, row))
+    return places
+
+
+# -- one report --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRow:
+    """One test of a report, as a page shows it."""
+
+    test: Test
+    verdict: Verdict
+    duration: float | None
+    retried: bool
+    failures: Sequence[Failure]
+
+
+@dataclass(frozen=True, slots=True)
+class CasePage:
+    rows: Sequence[CaseRow]
+    total: int
+
+
+
+
+def report_cases(
+    report: Report, *, verdict: Verdict | None = None, search: str = "", offset: int = 0, limit: int = 100
+) -> CasePage:
+    """A page of a report's tests: failing first, then in the roster's order."""
+    vector = np.frombuffer(bytes(report.verdicts), dtype=np.uint8)
+    verdicts = verdicts_of(vector)
+    numbers = roster_numbers(report.roster_id)
+    rank = np.array([1, 0, 0, 2])[verdicts]
+    rows = np.lexsort((np.arange(len(numbers)), rank))
+    if verdict is not None:
+        rows = rows[verdicts[rows] == verdict]
+    if search:
+        found = Test.objects.filter(project_id=report.project_id, name__icontains=search)
+        matching = np.fromiter(found.values_list("number", flat=True)[:50_000], dtype=np.int32)
+        rows = rows[np.isin(numbers[rows], matching)]
+    chosen = rows[offset : offset + limit]
+    tests = Test.objects.filter(project_id=report.project_id, number__in=[int(one) for one in numbers[chosen]])
+    test_of = {test.number: test for test in tests}
+    failures_of: dict[int, list[Failure]] = {}
+    for failure in Failure.objects.filter(report=report, test__in=test_of.values()).order_by("ordinal", "part"):
+        failures_of.setdefault(failure.test_id, []).append(failure)
+    durations = decode_durations(bytes(report.durations))
+    shown = []
+    for row in chosen:
+        test, seconds = test_of[int(numbers[row])], float(durations[row])
+        known = None if np.isnan(seconds) else seconds
+        byte = int(vector[row])
+        shown.append(CaseRow(test, verdict_of(byte), known, bool(byte & RETRIED), failures_of.get(test.pk, [])))
+    return CasePage(shown, len(rows))
+
+
+def report_order(report: Report) -> Numbers | None:
+    """Test numbers in order of execution, where that is known."""
+    if report.order_digest is None:
+        return None
+    stored = report.order if report.order is not None else report.roster.usual_order
+    numbers = roster_numbers(report.roster_id)
+    return numbers[decode_order(bytes(stored or b""), len(numbers))]
+
+
+# -- lists -------------------------------------------------------------------------------------------------------
+
+
+def uploads_of(project_id: int):  # type: ignore[no-untyped-def]
+    return Upload.objects.filter(project_id=project_id).select_related("run").order_by("-id")
+
+
+def runs_of(project_id: int):  # type: ignore[no-untyped-def]
+    return Run.objects.filter(project_id=project_id).order_by("-started_at", "-id")
