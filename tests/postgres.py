@@ -1,0 +1,31 @@
+"""A real PostgreSQL for the tests, loaded by pytest before Django reads its settings.
+
+With DATABASE_URL set the tests use that server instead; it must be version 15 or newer."""
+
+import atexit
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+HOME = Path(tempfile.mkdtemp(prefix="flakeboard-tests-"))
+os.environ["FLAKEBOARD_HOME"] = str(HOME)
+os.environ.setdefault("LOG_LEVEL", "WARNING")
+
+
+def pytest_configure() -> None:
+    if not os.environ.get("DATABASE_URL"):
+        _start()
+
+
+def _start() -> None:
+    from dashboard.embedded import Cluster
+
+    cluster = Cluster(HOME, options=("-c", "fsync=off", "-c", "full_page_writes=off", "-c", "synchronous_commit=off"))
+    cluster.start()
+    atexit.register(_stop, cluster)
+
+
+def _stop(cluster) -> None:  # type: ignore[no-untyped-def]
+    cluster.stop()
+    shutil.rmtree(HOME, ignore_errors=True)
