@@ -1,6 +1,6 @@
 """What happened to one test: from the elements inside a case, and from the same test named again, to attempts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from ingest.junit.recipes import Again
@@ -61,9 +61,11 @@ def status_verdict(*statuses: str | None) -> Verdict | None:
 
 
 def attempts_of(
-    details: Details, status: Verdict | None, flaky: bool, duration: float | None
+    details: Details, status: Verdict | None, duration: float | None, *, flaky: bool = False, skip_wins: bool = False
 ) -> tuple[Verdict, tuple[Attempt, ...]]:
     """The final verdict of a case, and its attempts where it failed or was retried."""
+    if details.skipped and skip_wins:
+        return Verdict.SKIP, ()
     ended = [element for element in details.elements if element.tag in ("failure", "error")]
     again = [element for element in details.elements if element.tag in ("rerunFailure", "rerunError")]
     before = [element for element in details.elements if element.tag in ("flakyFailure", "flakyError")]
@@ -122,6 +124,11 @@ class Occurrence:
         return self.attempts or (Attempt(self.verdict, self.duration),)
 
 
+def repeated_on_purpose(groups: Iterable[list[Occurrence]]) -> bool:
+    """Whether a file names tests again that had passed: nobody retries a pass, so these are repetitions."""
+    return any(sum(not one.verdict.failing for one in group) > 1 for group in groups)
+
+
 def join(occurrences: list[Occurrence], again: Again) -> tuple[Verdict, tuple[Attempt, ...]]:
     """The final verdict and the attempts of a test that was named more than once."""
     if again is Again.LOST:
@@ -132,7 +139,8 @@ def join(occurrences: list[Occurrence], again: Again) -> tuple[Verdict, tuple[At
         occurrences = sorted(occurrences, key=lambda one: not one.verdict.failing)
     attempts = [attempt for one in occurrences for attempt in one.as_attempts()]
     *earlier, last = occurrences
-    if again is Again.LOST and not any(one.verdict is Verdict.SKIP for one in earlier):
+    skips = [one.verdict is Verdict.SKIP for one in earlier]
+    if (again is Again.LOST and not any(skips)) or (again is Again.SKIPPED and all(skips)):
         lost = [_as_lost(attempt) for attempt in attempts[:-1]]
         return last.verdict, _marked([*lost, attempts[-1]], Provenance.DUPLICATE)
     if again in (Again.RETRIED, Again.SORTED) and all(one.verdict.failing for one in earlier):
@@ -145,7 +153,7 @@ def _marked(attempts: list[Attempt], provenance: Provenance) -> tuple[Attempt, .
 
 
 def _as_lost(attempt: Attempt) -> Attempt:
-    """A failed attempt that the producer wrote as a pass, with its text gone."""
+    """A failed attempt that the producer wrote as a pass or a skip, with its text gone."""
     if attempt.verdict.failing:
         return attempt
     return replace(attempt, verdict=Verdict.FAIL, failures=(Failure(Verdict.FAIL),))

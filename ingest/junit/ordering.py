@@ -1,12 +1,14 @@
 """Is the order of the file the order of execution? Trust a serial producer, unless the file shows parallel work."""
 
+import re
 from collections.abc import Sequence
 from itertools import groupby
 from operator import itemgetter
 
-from ingest.junit.report import ParsedReport, TestKey
+from ingest.junit.report import Failure, ParsedReport, TestKey
 
 _SLACK = 1.02
+_WORKER = re.compile(r"^\[gw[0-9]{1,4}\] |worker 'gw[0-9]{1,4}' crashed", re.MULTILINE)
 
 
 def module_of(key: TestKey) -> str:
@@ -19,12 +21,19 @@ def module_of(key: TestKey) -> str:
 
 def looks_parallel(report: ParsedReport, wall: float | None) -> bool:
     """Whether tests overlapped (more test time than wall time) or modules are interleaved, as under xdist."""
+    if any(_from_xdist(failure) for attempts in report.attempts.values() for one in attempts for failure in one.failures):
+        return True
     spent = sum(report.durations)
     if spent != spent:
         spent = sum(duration for duration in report.durations if duration == duration)
     if wall is not None and spent > wall * _SLACK + 0.05:
         return True
     return _interleaved(report.keys)
+
+
+def _from_xdist(failure: Failure) -> bool:
+    """xdist names the worker at the head of a failure's text, and when a worker crashes."""
+    return bool(_WORKER.search(failure.text[:2_000]) or _WORKER.search(failure.message[:2_000]))
 
 
 def _interleaved(keys: Sequence[TestKey]) -> bool:

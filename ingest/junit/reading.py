@@ -8,10 +8,12 @@ from lxml import etree
 
 from ingest.junit.encoding import NeedsRepair, Utf8Source
 from ingest.junit.keeping import Share
+from ingest.junit.lane import Lane
 from ingest.junit.limits import Limits
 from ingest.junit.ordering import looks_parallel
 from ingest.junit.problems import Refused, over_limit
 from ingest.junit.report import ParsedReport
+from ingest.junit.rows import NamedTwice
 from ingest.junit.target import Target
 from ingest.junit.unpacking import DAMAGE
 
@@ -56,22 +58,34 @@ def read_report(
     Raises Refused where nothing can be taken. A document that breaks off keeps what came before, marked partial."""
     limits = limits or Limits()
     share = share or Share(limits.text_total)
-    left = share.left
-    try:
-        return _read(opened(), limits, share, repair=False)
-    except NeedsRepair:
-        share.left = left
-        return _read(opened(), limits, share, repair=True)
+    left, lane, repair = share.left, True, False
+    while True:
+        try:
+            return _read(opened(), limits, share, lane=lane, repair=repair)
+        except _Again as again:
+            share.left, lane, repair = left, False, again.repair
 
 
-def _read(stream: BinaryIO, limits: Limits, share: Share, *, repair: bool) -> ParsedReport:
-    target = Target(limits, share)
+class _Again(Exception):
+    """Read the file from its start once more, without the fast lane, and repaired if need be."""
+
+    def __init__(self, *, repair: bool) -> None:
+        super().__init__(repair)
+        self.repair = repair
+
+
+def _read(stream: BinaryIO, limits: Limits, share: Share, *, lane: bool, repair: bool) -> ParsedReport:
+    target = Target(limits, share, careful=not lane)
     source = Utf8Source(stream, repair=repair)
     try:
-        _feed(iter(source), target, limits)
+        _feed(iter(source), target, limits, lane=lane)
+    except (NeedsRepair, NamedTwice, UnicodeDecodeError):
+        raise _Again(repair=not lane) from None
     except _Damage as damage:
+        if lane:
+            raise _Again(repair=False) from None
         if damage.code in _ILLEGAL_CHARACTER and not repair:
-            raise NeedsRepair from damage
+            raise _Again(repair=True) from None
         _salvage(target, damage, source.skipped_lines)
     report = target.report
     if repair:
@@ -81,16 +95,17 @@ def _read(stream: BinaryIO, limits: Limits, share: Share, *, repair: bool) -> Pa
     return report
 
 
-def _feed(chunks: Iterator[bytes], target: Target, limits: Limits) -> None:
+def _feed(chunks: Iterator[bytes], target: Target, limits: Limits, *, lane: bool) -> None:
     parser = etree.XMLParser(
         target=target,
         encoding="utf-8",
-        resolve_entities=False,
+        resolve_entities="internal",  # False leaves &amp; in attributes as &#38;; a DOCTYPE is refused before any entity
         no_network=True,
         load_dtd=False,
         remove_comments=True,
         remove_pis=True,
     )
+    fast = Lane(target, parser.feed) if lane else None
     silent = 0
     first = b""
     try:
@@ -98,11 +113,16 @@ def _feed(chunks: Iterator[bytes], target: Target, limits: Limits) -> None:
             if chunk:
                 first = first or chunk
                 before = target.progress()
-                parser.feed(chunk)
+                if fast is not None:
+                    fast.add(chunk)
+                else:
+                    parser.feed(chunk)
                 silent = silent + len(chunk) if target.progress() == before else 0
                 target.flush_batch()
                 if silent > limits.markup:
                     raise over_limit("markup", limits.markup, "One tag, attribute or comment is too long")
+        if fast is not None:
+            fast.finish()
         parser.close()
     except etree.XMLSyntaxError as error:
         line, column = error.position

@@ -15,6 +15,7 @@ class Again(Enum):
     UNKNOWN = "nobody knows: repeated on purpose, or two tests of one name"
     RETRIED = "retries in order: all but the last failed"
     LOST = "retries in order; all but the last failed, though they look like passes"
+    SKIPPED = "retries in order; all but the last failed, though they look skipped"
     SORTED = "retries, but the file is sorted by outcome, so failures come before the pass"
 
 
@@ -42,6 +43,8 @@ class Recipe:
     host_in_key: bool = False
     """The hostname attribute is a variant that tells same-named cases of one file apart."""
     zoneless_is_utc: bool = False
+    skip_wins: bool = False
+    """A case with `skipped` and `failure` was allowed to fail: it did not make the run fail."""
     names: Callable[[str, str], Names] | None = None
     """(class, name) as written -> (class, name) as meant."""
     run_error: "re.Pattern[str]" = field(default=re.compile(r"(?!)"))
@@ -81,6 +84,13 @@ def _is_gradle(facts: Facts) -> bool:
     return facts.root == "testsuite" and _gradle_attributes(facts.root_attributes)
 
 
+_testng_attributes = _attributes("hostname", "failures", "tests", "name", "time", "errors", "timestamp")
+
+
+def _is_testng(facts: Facts) -> bool:
+    return facts.root == "testsuite" and _testng_attributes(facts.root_attributes)
+
+
 _playwright_root = _attributes("id", "name", "tests", "failures", "skipped", "errors", "time")
 
 
@@ -91,6 +101,10 @@ def _is_playwright(facts: Facts) -> bool:
 def _is_node(facts: Facts) -> bool:
     case = facts.case_attributes
     return tuple(case)[:3] == ("name", "time", "classname") and case["classname"] in ("test", "suite")
+
+
+def _is_catch2(facts: Facts) -> bool:
+    return facts.suite_attributes.get("hostname") == "tbd" and facts.case_attributes.get("status") == "run"
 
 
 def _is_ctest(facts: Facts) -> bool:
@@ -124,7 +138,13 @@ def _mocha_names(classname: str, name: str) -> Names:
 
 
 _HOOK = r'.{0,1000}"(?:before|after) (?:all|each)" hook'
-_JVM_RUN_ERROR = re.compile(r"[^\t]*\t(?:initializationError|executionError|classMethod)(?:\[.{0,40}\])?\t")
+_UNITTEST = (
+    r"(?:unittest\.loader\._FailedTest|nose2\.loader\.\w{1,40}|nose\.failure\.Failure)\t"
+    r"|(?:[^\t]*\t)?(?:setUp|tearDown)(?:Class|Module) \("
+)
+_JVM = r"[^\t]*\t(?:initializationError|executionError|classMethod)(?:\[.{0,40}\])?\t|junit\.framework\.TestSuite\t"
+_JVM_RUN_ERROR = re.compile(rf"{_JVM}|(?P<name>[^\t]+)\t(?P=name)\t|[^\t]+\t\t")
+_SCRIPT = re.compile(r"[^\t]*\t[^\t]*\.[cm]?[jt]sx?\t")
 
 RECIPES = (
     Recipe(
@@ -143,6 +163,7 @@ RECIPES = (
     ),
     Recipe("surefire", _is_surefire, again=Again.RETRIED, run_error=_JVM_RUN_ERROR),
     Recipe("gradle", _is_gradle, again=Again.RETRIED, run_error=_JVM_RUN_ERROR),
+    Recipe("testng", _is_testng, again=Again.SKIPPED, run_error=_JVM_RUN_ERROR),
     Recipe("nextest", _root_name("nextest-run"), again=Again.RETRIED),
     Recipe(
         "jest-junit",
@@ -157,9 +178,10 @@ RECIPES = (
         names=_mocha_names,
         run_error=re.compile(_HOOK),
     ),
-    Recipe("vitest", _root_name("vitest tests")),
+    Recipe("vitest", _root_name("vitest tests"), run_error=_SCRIPT),
     Recipe("playwright", _is_playwright, again=Again.RETRIED, host_in_key=True),
-    Recipe("node:test", _is_node, names=lambda _, name: ("", name)),
+    Recipe("node:test", _is_node, names=lambda _, name: ("", name), skip_wins=True, run_error=_SCRIPT),
+    Recipe("catch2", _is_catch2, skip_wins=True),
     Recipe("googletest", _is_googletest, again=Again.UNKNOWN),
     Recipe("ctest", _is_ctest, suite_in_key=False),
     Recipe("bazel", _is_bazel, again=Again.RETRIED),
@@ -167,7 +189,7 @@ RECIPES = (
     Recipe(
         "unittest-xml-reporting",
         _is_unittest_xml,
-        run_error=re.compile(r"unittest\.loader\._FailedTest\t|[^\t]*\t(?:setUp|tearDown)(?:Class|Module) \("),
+        run_error=re.compile(_UNITTEST),
     ),
 )
 
@@ -175,8 +197,8 @@ UNKNOWN = Recipe(
     "unknown",
     lambda facts: True,
     run_error=re.compile(
-        rf"{_HOOK}|nose\.failure\.Failure\t|unittest\.loader\._FailedTest\t|[^\t]*\tinitializationError\t"
-        r"|[^\t]*\t\[(?:build|setup) failed\]"
+        rf"{_HOOK}|{_UNITTEST}|{_JVM}|[^\t]*\t\[(?:build|setup) failed\]"
+        r"|[^\t]*\t(?:Number of runned tests does not match plan|Test died too soon)"
     ),
 )
 

@@ -4,13 +4,13 @@ Most cases are plain: a class, a name, a time and no children. Whole runs of tho
 loop over them; everything else takes the careful way, one case at a time."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import nan
 from operator import itemgetter
 
-from ingest.junit.attempts import Details, Occurrence, attempts_of, join, status_verdict
+from ingest.junit.attempts import Details, Occurrence, attempts_of, join, repeated_on_purpose, status_verdict
+from ingest.junit.keys import Place, Walk, key_of
 from ingest.junit.limits import Limits
-from ingest.junit.naming import stable_file, stable_name
+from ingest.junit.naming import stable_file
 from ingest.junit.problems import over_limit
 from ingest.junit.recipes import Again, Recipe
 from ingest.junit.report import Attempt, Failure, ParsedReport, RunError, TestKey
@@ -19,56 +19,13 @@ from ingest.verdict import Verdict
 
 Attributes = Mapping[str, str]
 
-_class_and_name = itemgetter("classname", "name")
+_class = itemgetter("classname")
+_name = itemgetter("name")
 _time = itemgetter("time")
-_MEMO_LIMIT = 200_000
-_PLACES_LIMIT = 2_000
-_memo: dict[tuple[str, str, str], dict[tuple[str, str], TestKey]] = {}
-"""Keys already made, by producer and suite, then by class and name as written: the same tests come every run."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where in the document cases stand, and so what the suite adds to their identity."""
-
-    recipe: Recipe
-    suite: str
-    """The suite's part of the key of a case that names its class."""
-    suite_alone: str
-    """The same of a case that does not."""
-
-
-def key_of(place: Place, classname: str, name: str, file: str) -> TestKey:
-    """A test's identity. The file counts only where neither class nor suite says where the test is."""
-    if place.recipe.names is not None:
-        classname, name = place.recipe.names(classname, name)
-    classname, name = stable_name(classname), stable_name(name)
-    if classname and classname != name:
-        return "" if place.suite == classname else place.suite, classname, name, "", ""
-    return place.suite_alone, "", name, "" if place.suite_alone else file, ""
-
-
-Memo = dict[tuple[str, str], TestKey]
-
-
-def _memo_at(place: Place) -> Memo:
-    if len(_memo) > _PLACES_LIMIT:
-        _memo.clear()
-    memo = _memo.setdefault((place.recipe.producer, place.suite, place.suite_alone), {})
-    if len(memo) > _MEMO_LIMIT:
-        memo.clear()
-    return memo
-
-
-def _keys_of(place: Place, written: list[tuple[str, str]]) -> list[TestKey]:
-    """The keys of (class, name) pairs: looked up, and made on first sight."""
-    memo = _memo_at(place)
-    keys = list(map(memo.get, written))
-    if None in keys:
-        for index, key in enumerate(keys):
-            if key is None:
-                keys[index] = memo[written[index]] = key_of(place, *written[index], "")
-    return keys  # type: ignore[return-value]
+class NamedTwice(Exception):
+    """A test turned up twice where that was thought impossible: the file must be read again, carefully."""
 
 
 def _unknown(seconds: float) -> float | None:
@@ -76,88 +33,163 @@ def _unknown(seconds: float) -> float | None:
 
 
 class Rows:
-    """Fills a report's columns, and remembers which tests it has seen."""
+    """Fills a report's columns, and knows which tests it has seen.
 
-    def __init__(self, report: ParsedReport, limits: Limits) -> None:
+    Rows whose keys come from a walk through remembered ones are distinct by themselves and are not indexed until
+    something else needs to be looked up. With `careful`, every key is."""
+
+    def __init__(self, report: ParsedReport, limits: Limits, *, careful: bool = False) -> None:
         self._report = report
         self._limits = limits
+        self._careful = careful
         self._row_of: dict[TestKey, int] = {}
+        self._indexed = 0
+        """Rows before this one are in `_row_of`."""
+        self._walks: dict[tuple[str, str, str], Walk] = {}
         self._again: dict[int, list[Occurrence]] = {}
         self._unnamed = 0
+        self.scattered = False
+        """Whether a test was named again after others were: no serial runner retries like that."""
+
+    # -- many at once ------------------------------------------------------------------------------------------
 
     def add(self, cases: list[Attributes], details: dict[int, Details], place: Place) -> None:
         """Make rows of cases that stand in one place; `details` by index for those with children."""
-        if len(self._row_of) + len(cases) > self._limits.cases:
-            raise over_limit("cases", self._limits.cases, "The file has too many test cases")
+        self._check_count(len(cases))
         start = 0
         for index in (*details, len(cases)):
-            if start < index and not self._add_plain(cases[start:index], place):
+            if start < index and not self._add_alike(cases[start:index], place):
                 for case in cases[start:index]:
                     self._add_one(case, None, place)
             if index < len(cases):
                 self._add_one(cases[index], details[index], place)
             start = index + 1
 
-    def _add_plain(self, cases: list[Attributes], place: Place) -> bool:
-        """Rows of cases that have a class, a name, perhaps a time, and nothing else. False: take the other way."""
+    def add_plain(self, classes: list[str], names: list[str], times: list[str], place: Place) -> None:
+        """Make rows of cases that have a class and a name, perhaps a time, and nothing else."""
+        self._check_count(len(names))
+        if self._add_columns(classes, names, times, place):
+            return
+        for index, name in enumerate(names):
+            time = {"time": times[index]} if times else {}
+            self._add_one({"classname": classes[index], "name": name, **time}, None, place)
+
+    def _check_count(self, count: int) -> None:
+        if len(self._report.keys) + count > self._limits.cases:
+            raise over_limit("cases", self._limits.cases, "The file has too many test cases")
+
+    def _add_alike(self, cases: list[Attributes], place: Place) -> bool:
+        """Rows of cases that are all plain. False: take the other way."""
         sizes = set(map(len, cases))
+        if sizes not in ({2}, {3}):
+            return False
         try:
-            written = list(map(_class_and_name, cases))
+            classes, names = list(map(_class, cases)), list(map(_name, cases))
             times = list(map(_time, cases)) if sizes == {3} else []
         except KeyError:
             return False
-        durations = _plain_durations(times) if times else [nan] * len(cases)
-        if sizes not in ({2}, {3}) or durations is None:
+        return self._add_columns(classes, names, times, place)
+
+    def _add_columns(self, classes: list[str], names: list[str], times: list[str], place: Place) -> bool:
+        """Rows without a loop. False where a test was named before, or a time or a name needs a closer look."""
+        durations = _plain_durations(times) if times else [nan] * len(names)
+        if durations is None or "" in names:
             return False
-        keys = _keys_of(place, written)
-        report, first = self._report, len(self._row_of)
-        self._row_of.update(zip(keys, range(first, first + len(keys)), strict=True))
-        if len(self._row_of) != first + len(keys):
-            self._row_of = {key: row for row, key in enumerate(report.keys)}
-            return False
+        walk = self._walk(place)
+        keys = walk.step(classes, names) if not self._careful else None
+        if keys is None:
+            keys = walk.make(classes, names)
+            if not self._index_new(keys):
+                return False
+        report, first = self._report, len(self._report.keys)
         report.keys += keys
         report.verdicts += bytes(len(keys))
         report.durations.extend(durations)
         report.files += [""] * len(keys)
         report.lines.extend([-1] * len(keys))
+        walk.ranges.append((first, first + len(keys)))
         return True
+
+    def _walk(self, place: Place) -> Walk:
+        walk = self._walks.get(place.id)
+        if walk is None:
+            walk = self._walks[place.id] = Walk(place)
+        return walk
+
+    # -- which tests were seen -----------------------------------------------------------------------------------
+
+    def _index(self) -> None:
+        """Bring the index up to the last row."""
+        keys = self._report.keys
+        for row in range(self._indexed, len(keys)):
+            self._row_of[_identity(keys[row])] = row
+        self._indexed = len(keys)
+        if len(self._row_of) != self._indexed:
+            raise NamedTwice
+
+    def _index_new(self, keys: list[TestKey]) -> bool:
+        """Index keys that are about to become the next rows. False where one of them was seen before."""
+        self._index()
+        first = self._indexed
+        self._row_of.update(zip(keys, range(first, first + len(keys)), strict=True))
+        self._indexed += len(keys)
+        if len(self._row_of) == self._indexed:
+            return True
+        self._row_of, self._indexed = {}, 0
+        self._index()
+        return False
+
+    # -- one at a time -------------------------------------------------------------------------------------------
 
     def _add_one(self, case: Attributes, details: Details | None, place: Place) -> None:
         get = case.get
         name = get("name") or get("testname") or self._unnamed_case()
         classname = get("classname") or get("class", "")
-        file = stable_file(get("file", ""))
-        key = key_of(place, classname, name, file) if file else _keys_of(place, [(classname, name)])[0]
         duration = self._duration(get("time", ""))
         status = status_verdict(get("result"), get("status"))
         verdict: Verdict = Verdict.PASS
         attempts: tuple[Attempt, ...] = ()
         if details is not None or status is not None:
             details = details or Details()
-            verdict, attempts = attempts_of(details, status, get("flaky") == "true", _unknown(duration))
+            verdict, attempts = attempts_of(
+                details, status, _unknown(duration), flaky=get("flaky") == "true", skip_wins=place.recipe.skip_wins
+            )
             if attempts and _is_run_error(place.recipe, classname, name, attempts[-1].failures):
-                self._add_run_error(classname, name, attempts[-1].failures)
+                self._add_run_error(classname or place.suite_alone, name, attempts[-1].failures)
                 return
-            if details.explicit_id:
-                key = ("", key[1], key[2], "", details.explicit_id)
-        self._add_row(key, verdict, duration, attempts, file, get("line", ""))
-
-    def _add_row(
-        self, key: TestKey, verdict: Verdict, duration: float, attempts: tuple[Attempt, ...], file: str, line: str
-    ) -> None:
-        report = self._report
-        identity = ("", "", "", "", key[4]) if key[4] else key
-        row = self._row_of.setdefault(identity, len(report.keys))
-        if row < len(report.keys):
+        file = stable_file(get("file", ""))
+        row = self._row_for(classname, name, file, details.explicit_id if details else "", place)
+        if row is not None:
             self._named_again(row, Occurrence(verdict, _unknown(duration), attempts))
             return
+        report, line = self._report, get("line", "")
         if attempts:
-            report.attempts[row] = attempts
-        report.keys.append(key)
+            report.attempts[len(report.keys) - 1] = attempts
         report.verdicts.append(verdict)
         report.durations.append(duration)
         report.files.append(file)
         report.lines.append(int(line) if line.isdecimal() and line.isascii() and len(line) < 9 else -1)
+
+    def _row_for(self, classname: str, name: str, file: str, explicit_id: str, place: Place) -> int | None:
+        """The row that has this test already. None: its key has been appended, and a new row begins."""
+        keys = self._report.keys
+        walk = self._walk(place)
+        if not explicit_id and not self._careful and (next_key := walk.step([classname], [name])) is not None:
+            keys += next_key
+            walk.ranges.append((len(keys) - 1, len(keys)))
+            return None
+        self._index()
+        key = key_of(place, classname, name, file) if file else walk.make([classname], [name])[0]
+        if explicit_id:
+            key = ("", key[1], key[2], "", explicit_id)
+        row = self._row_of.setdefault(_identity(key), len(keys))
+        if row < len(keys):
+            return row
+        keys.append(key)
+        self._indexed = len(keys)
+        if not explicit_id:
+            walk.ranges.append((len(keys) - 1, len(keys)))
+        return None
 
     def _duration(self, written: str) -> float:
         seconds = read_duration(written)
@@ -175,11 +207,15 @@ class Rows:
 
     def _add_run_error(self, classname: str, name: str, failures: Sequence[Failure]) -> None:
         where = f"{classname}: {name}" if classname and name else classname or name
-        if len(self._report.run_errors) < self._limits.attempts:
+        known = any(error.where == where[:1_000] for error in self._report.run_errors)
+        if not known and len(self._report.run_errors) < self._limits.attempts:
             self._report.run_errors.append(RunError(where[:1_000], failures[0] if failures else Failure(Verdict.ERROR)))
+
+    # -- the same test again -------------------------------------------------------------------------------------
 
     def _named_again(self, row: int, occurrence: Occurrence) -> None:
         report = self._report
+        self.scattered |= row != len(report.keys) - 1
         seen = self._again.get(row)
         if seen is None:
             first = Occurrence(
@@ -193,12 +229,22 @@ class Rows:
         if occurrence.verdict.failing and not seen[-1].verdict.failing:
             seen[-1] = occurrence
 
-    def join(self, again: Again) -> None:
-        """Make one row's attempts of all that was said of one test."""
+    def finish(self, again: Again) -> None:
+        """Make one row's attempts of all that was said of one test, and remember the names for the next report."""
+        if self._row_of or len(self._walks) > 1:
+            self._index()
+        if again in (Again.RETRIED, Again.SORTED) and repeated_on_purpose(self._again.values()):
+            again = Again.UNKNOWN
         for row, occurrences in self._again.items():
             counted = len(occurrences) < self._limits.attempts
             set_attempts(self._report, row, *join(occurrences, again if counted else Again.UNKNOWN))
         self._again = {}
+        for walk in self._walks.values():
+            walk.remember(self._report.keys)
+
+
+def _identity(key: TestKey) -> TestKey:
+    return ("", "", "", "", key[4]) if key[4] else key
 
 
 def _is_run_error(recipe: Recipe, classname: str, name: str, failures: Sequence[Failure]) -> bool:
@@ -224,5 +270,3 @@ def _plain_durations(times: list[str]) -> list[float] | None:
         return None
     total = sum(seconds)
     return seconds if total == total and min(seconds) >= 0.0 and max(seconds) < LONGEST else None
-
-

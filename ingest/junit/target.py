@@ -7,12 +7,13 @@ from collections.abc import Callable
 from ingest.junit.attempts import Details, Element
 from ingest.junit.formats import refuse_doctype, refuse_root
 from ingest.junit.keeping import Kept, Share
+from ingest.junit.keys import Place
 from ingest.junit.limits import Limits
 from ingest.junit.naming import stable_suite
 from ingest.junit.problems import Refused, over_limit
 from ingest.junit.recipes import UNKNOWN, Facts, Recipe, recognise
 from ingest.junit.report import ParsedReport, Suite
-from ingest.junit.rows import Attributes, Place, Rows
+from ingest.junit.rows import Attributes, Rows
 from ingest.junit.times import read_duration, read_timestamp
 
 ROOTS = ("testsuites", "testsuite", "testcase")
@@ -50,12 +51,13 @@ class _Frame:
 class Target:
     """Collects one document. `report` holds what was read, complete up to the last case that ended."""
 
-    def __init__(self, limits: Limits, share: Share) -> None:
+    def __init__(self, limits: Limits, share: Share, *, careful: bool = False) -> None:
         self.report = ParsedReport()
         self.root_ended = False
+        self.cases_ended = 0
         self._limits = limits
         self._share = share
-        self._rows = Rows(self.report, limits)
+        self._rows = Rows(self.report, limits, careful=careful)
         self._recipe: Recipe | None = None
         self._root = ""
         self._root_attributes: Attributes = {}
@@ -104,6 +106,7 @@ class Target:
     def end(self, tag: str) -> None:
         if tag == "testcase":
             self._in_case = False
+            self.cases_ended += 1
         else:
             self._end_other(tag)
 
@@ -122,6 +125,16 @@ class Target:
         while self._frames:
             self._close_suite()
         self._finish()
+
+    # -- what the fast lane calls --------------------------------------------------------------------------------
+
+    def last_case_attributes(self) -> tuple[str, ...]:
+        return tuple(self._cases[-1]) if self._cases else ()
+
+    def add_plain(self, classes: list[str], names: list[str], times: list[str]) -> None:
+        """Rows of plain cases that follow the last one that the parser saw."""
+        self._flush()
+        self._rows.add_plain(classes, names, times, self._place(len(names)))
 
     # -- what the reader calls ---------------------------------------------------------------------------------
 
@@ -182,8 +195,11 @@ class Target:
     def _end_case(self) -> None:
         self._depth += 1
         self._in_case = False
+        self.cases_ended += 1
 
     def _start_suite(self, attributes: Attributes) -> None:
+        if self._in_case:
+            raise Refused("malformed", "A test suite stands inside a test case.")
         self._flush()
         self._first_suite = self._first_suite or attributes
         parent = self._frames[-1] if self._frames else None
@@ -288,20 +304,26 @@ class Target:
         """Make rows of the collected cases; all of them stand in the suite that is open now."""
         if not self._cases:
             return
+        place = self._place(len(self._cases))
+        self._rows.add(self._cases, self._details, place)
+        self._cases, self._details = [], {}
+
+    def _place(self, count: int) -> Place:
+        """Where `count` more cases stand, counted."""
         recipe = self._recognised()
         frame = self._frames[-1] if self._frames else None
-        if frame is not None:
-            frame.direct += len(self._cases)
-        self._cases_seen += len(self._cases)
-        self._rows.add(self._cases, self._details, frame.place(recipe) if frame else Place(recipe, "", ""))
-        self._cases, self._details = [], {}
+        self._cases_seen += count
+        if frame is None:
+            return Place(recipe, "", "")
+        frame.direct += count
+        return frame.place(recipe)
 
     def _finish(self) -> None:
         """Join what was named more than once, and say what is known of order and time."""
         report, recipe = self.report, self._recipe or UNKNOWN
-        self._rows.join(recipe.again)
+        self._rows.finish(recipe.again)
         if self._share.spent:
             sentence = f"The texts of this upload pass {self._limits.text_total:,} characters (LIMIT_TEXT_TOTAL); "
             report.warnings.add("text_cut", sentence + "the rest is not kept.")
-        report.order_reliable = recipe.order_reliable
+        report.order_reliable = recipe.order_reliable and not self._rows.scattered
         report.started_at = read_timestamp(report.timestamp, zoneless_is_utc=recipe.zoneless_is_utc)

@@ -1,0 +1,96 @@
+"""A test's identity from what its case says, and a memory of it: the same tests come every run, in the same order.
+
+A worker reads the same suite again and again. What is remembered of a place (a producer's suite) is the sequence of
+its keys, so that the next report of that suite is compared with it rather than looked up name by name."""
+
+from dataclasses import dataclass
+
+from ingest.junit.naming import stable_name
+from ingest.junit.recipes import Recipe
+from ingest.junit.report import TestKey
+
+_REMEMBERED = 300_000
+"""Keys remembered over all places; past it the memory starts anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in the document cases stand, and so what the suite adds to their identity."""
+
+    recipe: Recipe
+    suite: str
+    """The suite's part of the key of a case that names its class."""
+    suite_alone: str
+    """The same of a case that does not."""
+
+    @property
+    def id(self) -> tuple[str, str, str]:
+        return self.recipe.producer, self.suite, self.suite_alone
+
+
+def key_of(place: Place, classname: str, name: str, file: str = "") -> TestKey:
+    """A test's identity. The file counts only where neither class nor suite says where the test is."""
+    if place.recipe.names is not None:
+        classname, name = place.recipe.names(classname, name)
+    classname, name = stable_name(classname), stable_name(name)
+    if classname and classname != name:
+        return "" if place.suite == classname else place.suite, classname, name, "", ""
+    return place.suite_alone, "", name, "" if place.suite_alone else file, ""
+
+
+class Remembered:
+    """The distinct keys of a place in the order in which a report named them last."""
+
+    __slots__ = ("_row_of", "classes", "keys", "names")
+
+    def __init__(self, keys: list[TestKey]) -> None:
+        self.keys = keys
+        self.classes = [key[1] for key in keys]
+        self.names = [key[2] for key in keys]
+        self._row_of: dict[TestKey, int] = {}
+
+    def row_of(self, key: TestKey) -> int:
+        """Where the key stands, or -1."""
+        if not self._row_of:
+            self._row_of = {key: row for row, key in enumerate(self.keys)}
+        return self._row_of.get(key, -1)
+
+
+_memory: dict[tuple[str, str, str], Remembered] = {}
+_nothing = Remembered([])
+
+
+class Walk:
+    """One document's walk through what is remembered of one place: forward only, so no key comes twice."""
+
+    __slots__ = ("_at", "_known", "_place", "ranges")
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._known = _memory.get(place.id, _nothing)
+        self._at = 0
+        self.ranges: list[tuple[int, int]] = []
+        """The report's rows that this place filled."""
+
+    def step(self, classes: list[str], names: list[str]) -> list[TestKey] | None:
+        """The keys of these cases, where they are the next ones that are remembered."""
+        known, start, end = self._known, self._at, self._at + len(names)
+        if known.names[start:end] != names or known.classes[start:end] != classes:
+            return None
+        self._at = end
+        return known.keys[start:end]
+
+    def make(self, classes: list[str], names: list[str]) -> list[TestKey]:
+        """The keys of cases that are not the next ones, made anew; the walk goes on behind the last of them."""
+        keys = [key_of(self._place, *pair) for pair in zip(classes, names, strict=True)]
+        self._at = max(self._at, self._known.row_of(keys[-1]) + 1)
+        return keys
+
+    def remember(self, keys: list[TestKey]) -> None:
+        """What this document named here is what the next one is compared with."""
+        mine = [key for start, end in self.ranges for key in keys[start:end]]
+        if mine != self._known.keys:
+            if sum(len(one.keys) for one in _memory.values()) + len(mine) > _REMEMBERED:
+                _memory.clear()
+            if len(mine) <= _REMEMBERED:
+                _memory[self._place.id] = Remembered(mine)

@@ -1,0 +1,192 @@
+"""The fast lane: runs of plain cases, taken from the text without the parser.
+
+Nine cases in ten look like `<testcase classname="…" name="…" time="…"/>` and stand side by side. Once the parser
+has ended one case, exactly at the last byte that it was given, what follows stands where elements stand: not in a
+comment, a CDATA section or another tag. From there a run of such cases can be split as text, and means exactly what
+the parser would say. Everything else goes to the parser, and so does all of a file that turns out to be damaged:
+`taken` tells the reader that positions are off and the file must be read again without this."""
+
+import re
+from collections.abc import Callable
+
+from ingest.junit.target import Target
+
+_CASE_END = re.compile(rb"/>|testcase>")
+_ODD_REFERENCE = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)")
+_REFERENCES = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&apos;", "'"), ("&amp;", "&"))
+_CONTROLS = bytes(range(32))
+"""XML forbids most of these, and reads the others in an attribute as spaces: the parser's business."""
+_BLANK = " \t\r\n"
+_STEP = 64
+_CARRY_LIMIT = 256 * 1024
+_SHAPES = ({"classname", "name"}, {"classname", "name", "time"})
+
+
+def _has_noncharacter(text: str) -> bool:
+    return not text.isascii() and ("\ufffe" in text or "\uffff" in text)
+
+
+def _unescaped(text: str) -> str:
+    if "&" in text:
+        for reference, character in _REFERENCES:
+            text = text.replace(reference, character)
+    return text
+
+
+Columns = tuple[list[str], list[str], list[str]]
+"""Classes, names and times; times are empty where the file has none."""
+
+
+class _Shape:
+    """How this file writes a plain case: which attributes, in which order."""
+
+    def __init__(self, attributes: tuple[str, ...]) -> None:
+        self._attributes = attributes
+        self._period = 2 * len(attributes)
+        self.opening = f"<testcase {attributes[0]}="
+
+    def columns(self, text: str) -> Columns | None:
+        """The values of a text that is plain cases side by side and nothing else; None where it is not.
+
+        Split at its quotes such a text has a period: value, separator, value, …, and what stands between cases."""
+        flat, period = text.split('"'), self._period
+        if len(flat) % period != 1:
+            return None
+        if not self._joined_well(flat[0], flat[-1], set(flat[period:-1:period])):
+            return None
+        for index, name in enumerate(self._attributes[1:], 1):
+            if set(flat[2 * index :: period]) != {f" {name}="}:
+                return None
+        column = {name: flat[2 * index + 1 :: period] for index, name in enumerate(self._attributes)}
+        return _checked(column["classname"], column["name"], column.get("time", []))
+
+    def _joined_well(self, first: str, last: str, between: set[str]) -> bool:
+        """Whether cases begin, end and follow each other as plain ones do."""
+        if first.strip(_BLANK) != self.opening or last.strip(_BLANK) != "/>":
+            return False
+        for joint in between:
+            end, opening, rest = joint.partition("<testcase ")
+            if end.strip(_BLANK) != "/>" or opening + rest != self.opening:
+                return False
+        return True
+
+    def plain_prefix(self, text: str) -> str:
+        """The longest start of the text that is plain cases: found by halving, as long texts are quick to check."""
+        starts = [match.start() for match in re.finditer(re.escape(self.opening), text)] + [len(text)]
+        good, bad = 0, len(starts)
+        while bad - good > 1:
+            middle = (good + bad) // 2
+            if self.columns(text[: starts[middle]]) is not None:
+                good = middle
+            else:
+                bad = middle
+        return text[: starts[good]] if good else ""
+
+
+def _checked(classes: list[str], names: list[str], times: list[str]) -> Columns | None:
+    """The values as the parser would give them; None where one of them needs it."""
+    values = "".join((*classes, *names, *times))
+    encoded = values.encode("utf-8")
+    if len(encoded.translate(None, _CONTROLS)) != len(encoded) or "<" in values or _has_noncharacter(values):
+        return None
+    if "&" not in values:
+        return classes, names, times
+    if _ODD_REFERENCE.search(values):
+        return None
+    return list(map(_unescaped, classes)), list(map(_unescaped, names)), list(map(_unescaped, times))
+
+
+class Lane:
+    """Stands between the bytes and the parser, and hands each what it is best at."""
+
+    def __init__(self, target: Target, feed: Callable[[bytes], None]) -> None:
+        self._target = target
+        self._feed = feed
+        self._carry = b""
+        self._shape: _Shape | None = None
+        self._synced = False
+        self._open = True
+        self.taken = 0
+        """Cases that the parser has not seen."""
+
+    def add(self, chunk: bytes) -> None:
+        if not self._open:
+            self._feed(chunk)
+            return
+        data, at = self._carry + chunk, 0
+        self._carry = b""
+        while at < len(data):
+            if self._synced and self._shape is not None:
+                at = self._take_run(data, at)
+                if data.find(b">", at) < 0 and len(data) - at < _CARRY_LIMIT:
+                    self._carry = data[at:]
+                    return
+            at = self._feed_until_synced(data, at)
+
+    def finish(self) -> None:
+        if self._carry:
+            self._feed(self._carry)
+            self._carry = b""
+
+    # -- the parser's part ---------------------------------------------------------------------------------------
+
+    def _feed_until_synced(self, data: bytes, at: int) -> int:
+        """Feed the parser until it ends a case at the very byte that it was given last.
+
+        The distance to the next try doubles, so that text full of ends costs few calls."""
+        self._synced = False
+        step = 0
+        while at < len(data):
+            found = _CASE_END.search(data, at + step) if self._open else None
+            if found is None:
+                self._feed(data[at:])
+                return len(data)
+            end = found.end()
+            self._feed(data[at : end - 1])
+            before = self._target.cases_ended
+            self._feed(data[end - 1 : end])
+            at = end
+            if self._target.cases_ended > before:
+                self._learn_shape()
+                self._synced = self._open
+                return at
+            step = max(_STEP, 2 * step)
+        return at
+
+    def _learn_shape(self) -> None:
+        if self._shape is None:
+            attributes = self._target.last_case_attributes()
+            if set(attributes) in _SHAPES:
+                self._shape = _Shape(attributes)
+            elif len(attributes) > 3:
+                self._open = False
+
+    # -- the lane's part -----------------------------------------------------------------------------------------
+
+    def _take_run(self, data: bytes, at: int) -> int:
+        """Take plain cases from `at` on; returns where the first thing stands that is not one."""
+        shape = self._shape
+        assert shape is not None
+        end = self._run_end(data, at)
+        if end <= at:
+            return at
+        text = data[at:end].decode("utf-8")
+        columns = shape.columns(text)
+        if columns is None:
+            text = shape.plain_prefix(text)
+            columns = shape.columns(text)
+        if columns is None:
+            return at
+        self._target.add_plain(*columns)
+        self.taken += len(columns[1])
+        return at + (len(text) if text.isascii() else len(text.encode("utf-8")))
+
+    def _run_end(self, data: bytes, at: int) -> int:
+        """Where a run of plain cases may end: before the next closing tag, and before the case that it closes."""
+        stop = data.find(b"</", at)
+        end = data.rfind(b">", at, stop if stop >= 0 else len(data)) + 1
+        last = data.rfind(b"<testcase", at, end)
+        if last < 0:
+            return at
+        tail = data[last:end]
+        return end if tail.endswith(b"/>") and tail.count(b"<") == 1 else last

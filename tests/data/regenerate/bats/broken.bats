@@ -1,0 +1,12 @@
+setup_file() {
+  echo "no database"
+  false
+}
+
+@test "first" {
+  true
+}
+
+@test "second" {
+  true
+}

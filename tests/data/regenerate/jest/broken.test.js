@@ -1,0 +1,3 @@
+require('./a-module-that-does-not-exist');
+
+test('never runs', () => {});

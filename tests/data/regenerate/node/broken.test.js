@@ -1,0 +1,1 @@
+require('./a-module-that-does-not-exist');

@@ -1,0 +1,4 @@
+use Test::More;
+
+ok 1, 'before the end';
+die 'boom';

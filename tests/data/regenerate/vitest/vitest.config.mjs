@@ -1,0 +1,1 @@
+export default { test: { testTimeout: 2000, pool: 'forks' } };

@@ -1,0 +1,98 @@
+"""The fast lane says exactly what the parser says, of any text that hypothesis can think of."""
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from ingest.junit.problems import Refused
+from ingest.junit.report import ParsedReport
+from tests.ingest.junit.reading import read, read_carefully
+
+values = st.one_of(
+    st.sampled_from(["a", "b", "test_x[1]", "café", "0.5", "1,234.5", "nan", "", "x y", "/>", "a>b", "'", "1_000"]),
+    st.sampled_from(["&amp;", "&lt;x&gt;", "&quot;", "&#10;", "&#x41;", "&bad;", "&", "\t", "\n", "\x01", "<", "￿"]),
+    st.text(alphabet="ab&<>\"'/ \n=", max_size=6),
+)
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> str:
+    names = draw(st.sampled_from([("classname", "name", "time"), ("name", "classname", "time"), ("classname", "name")]))
+    quote = draw(st.sampled_from(['"', '"', '"', "'"]))
+    attributes = "".join(f" {name}={quote}{draw(values)}{quote}" for name in names)
+    extra = draw(st.sampled_from(["", "", "", ' file="f.py"', ' status="failed"']))
+    body = draw(
+        st.sampled_from(
+            [
+                "/>",
+                " />",
+                "/>",
+                "/>\n  ",
+                "></testcase>",
+                "><failure message='m'>t</failure></testcase>",
+                "><skipped/></testcase>",
+                '><system-out><![CDATA[<testcase classname="x" name="y" time="1"/>]]></system-out></testcase>',
+                '/><!-- <testcase classname="x" name="y" time="1"/> -->',
+                '/><![CDATA[<testcase classname="x" name="y" time="1"/>]]>',
+                "<testcase ",
+                ">",
+            ]
+        )
+    )
+    return f"<testcase{attributes}{extra}{body}"
+
+
+documents = st.builds(
+    lambda parts, root: f"<testsuite name='s'>{''.join(parts)}{root}".encode("utf-8", "replace"),
+    st.lists(cases(), max_size=12),
+    st.sampled_from(["</testsuite>", "</testsuite>", "", "<testsuite name='t'/></testsuite>", "</testsuite><x/>"]),
+)
+
+
+def outcome(reader, document: bytes):  # type: ignore[no-untyped-def]
+    try:
+        report: ParsedReport = reader(document)
+    except Refused as refused:
+        return refused.code, refused.line, refused.column
+    durations = [None if one != one else one for one in report.durations]
+    warnings = sorted((one.code, one.count, one.line, one.column) for one in report.warnings)
+    rest = (report.suites, report.partial, report.order_reliable, report.producer, warnings)
+    return report.keys, bytes(report.verdicts), durations, report.attempts, report.files, rest
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(documents, min_size=1, max_size=3))
+@example([b"<testsuite name='s'><testcase classname=\"a\" name=\"b\" time=\"1\"/><testcase classname=\"a\" name=\"b\"<testcase classname=\"a\" name=\"c\" time=\"1\"/></testsuite>"])
+def test_lane_and_parser_agree_on_every_document(parts: list[bytes]) -> None:
+    for document in parts:  # the second and third are read with what is remembered of the first
+        assert outcome(read, document) == outcome(read_carefully, document)
+
+
+def plain(count: int, extra: dict[int, str] | None = None) -> bytes:
+    one = '<testcase classname="tests.a{c}" name="test_{i}" time="0.{i}"/>'
+    parts = [(extra or {}).get(i, one.format(c=i // 50, i=i)) for i in range(count)]
+    return ("<testsuite name='pytest'>" + "".join(parts) + "</testsuite>").encode()
+
+
+def test_long_runs_with_odd_ones_between_agree() -> None:
+    odd = {
+        300: '<testcase classname="tests.a6" name="test_&#10;" time="1"/>',
+        301: "<testcase classname='q' name='q2' time='1'/>",
+        900: '<testcase classname="tests.a18" name="test_5" time="9"><failure message="x"/></testcase>',
+        4_000: '<testcase classname="ü" name="größe" time="1"/>',
+        4_500: '<testcase classname="tests.a0" name="test_5" time="2"/>',
+    }
+    for document in (plain(5_000), plain(5_000, odd), plain(5_000), plain(4_000, odd)):
+        assert outcome(read, document) == outcome(read_carefully, document)
+
+
+def test_a_test_named_twice_across_runs_is_found() -> None:
+    document = plain(2_000, {1_999: '<testcase classname="tests.a0" name="test_3" time="7"/>'})
+    report = read(document)
+    assert report.counts()["tests"] == 1_999
+    assert len(report.case(3).attempts) == 2
+
+
+def test_text_full_of_ends_is_read_in_linear_time() -> None:
+    text = "/>testcase>" * 400_000
+    report = read(f'<testsuite><testcase name="a" classname="b"><failure><![CDATA[{text}]]></failure></testcase></testsuite>')
+    assert report.counts()["failed"] == 1
