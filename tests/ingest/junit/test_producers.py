@@ -44,9 +44,11 @@ WRITTEN = [
 
 
 def find(report: ParsedReport, written: str) -> Case:
-    """A case by its name, or by `project::name` where two Playwright projects ran it."""
-    project, _, name = written.rpartition("::")
-    return next(one for one in report.cases() if one.key[2] == name and one.key[0].startswith(project))
+    """A case by its name; by `class::name`, or `project::name` where two Playwright projects ran it."""
+    where, _, name = written.rpartition("::")
+    return next(
+        one for one in report.cases() if one.key[2] == name and (one.key[0].startswith(where) or one.key[1] == where)
+    )
 
 
 @pytest.mark.parametrize("name", WRITTEN)
