@@ -35,7 +35,7 @@ def token_project(token: Token, slug: str) -> Project:
     return token.project
 
 
-def user_projects(user: AbstractBaseUser | AnonymousUser):  # type: ignore[no-untyped-def]
+def user_projects(user: AbstractBaseUser | AnonymousUser):
     """The projects that a signed-in person may see."""
     return Project.objects.all() if user.is_authenticated else Project.objects.none()
 

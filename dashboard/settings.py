@@ -47,7 +47,9 @@ DATABASES = {
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-BROKER_URL = environment.url("BROKER_URL", ("redis", "rediss", "amqp", "amqps", "filesystem")) or "filesystem://localhost//"
+BROKER_URL = (
+    environment.url("BROKER_URL", ("redis", "rediss", "amqp", "amqps", "filesystem")) or "filesystem://localhost//"
+)
 _broker_folder = str(HOME / "broker")
 CELERY_BROKER_URL = BROKER_URL
 CELERY_BROKER_TRANSPORT_OPTIONS = (
@@ -82,7 +84,7 @@ WEB_THREADS = environment.number("WEB_THREADS", 16, least=1, most=1_024)
 
 LIMITS = Limits(
     **{
-        field.name: environment.number(f"LIMIT_{field.name.upper()}", field.default, least=1)  # type: ignore[arg-type]
+        field.name: environment.number(f"LIMIT_{field.name.upper()}", field.default, least=1)
         for field in fields(Limits)
     }
 )

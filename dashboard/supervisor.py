@@ -43,7 +43,9 @@ class Child:
         """Start again what has ended: at once after a calm life, else after a pause that doubles."""
         now = time.monotonic()
         if self.process is not None and self.process.poll() is not None:
-            code, self.process = self.process.returncode, None
+            code = self.process.returncode
+            self._end_group()
+            self.process = None
             self.pause = 0.5 if now - self.started > _CALM_SECONDS else min(self.pause * 2, _LONGEST_PAUSE)
             self.due = now + self.pause
             say(f"{self.name} ended ({_ending(code)}); it starts again in {self.pause:g} s")
@@ -51,14 +53,23 @@ class Child:
             self.start()
 
     def stop(self) -> None:
-        if self.process is None or self.process.poll() is not None:
+        if self.process is None:
             return
         self.process.terminate()
         try:
             self.process.wait(self.stop_seconds)
         except subprocess.TimeoutExpired:
+            pass
+        self._end_group()
+        self.process.wait()
+
+    def _end_group(self) -> None:
+        """End what the child left behind: its own children, where it could not end them itself."""
+        assert self.process is not None
+        try:
             os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait()
+        except ProcessLookupError:
+            pass
 
 
 def _ending(code: int) -> str:

@@ -30,7 +30,7 @@ class BundleWriter:
         compressor: gzip.GzipFile | None = None
         for chunk in chunks:
             if not size and chunk and not chunk.startswith((GZIP, *ZIP)):
-                compressor = gzip.GzipFile("", "wb", 1, _PieceFile(self), mtime=0)  # type: ignore[call-overload]
+                compressor = gzip.GzipFile("", "wb", 1, _PieceFile(self), mtime=0)
             digest.update(chunk)
             size += len(chunk)
             if compressor:
@@ -67,17 +67,21 @@ class _PieceFile:
 
 def read_parts(stream: BinaryIO) -> Iterator[tuple[str, BinaryIO]]:
     """Each part's name and a seekable stream of its bytes (in memory, past 8 MiB in an unnamed file)."""
-    name, spool = "", None
     while header := stream.read(_PIECE.size):
-        kind, length = _PIECE.unpack(header)
-        if kind == b"N":
-            name, spool = stream.read(length).decode("utf-8"), tempfile.SpooledTemporaryFile(max_size=_SPOOL)
-        elif kind == b"D" and spool is not None:
-            while length:
-                data = stream.read(min(length, _CHUNK))
-                spool.write(data)
-                length -= len(data)
-        elif spool is not None:
+        _, length = _PIECE.unpack(header)
+        name = stream.read(length).decode("utf-8")
+        with tempfile.SpooledTemporaryFile(max_size=_SPOOL) as spool:
+            _copy_pieces(stream, spool)  # type: ignore[arg-type]
             spool.seek(0)
             yield name, spool  # type: ignore[misc]
-            spool.close()
+
+
+def _copy_pieces(stream: BinaryIO, spool: BinaryIO) -> None:
+    """Copy a part's data up to its end."""
+    kind, length = _PIECE.unpack(stream.read(_PIECE.size))
+    while kind == b"D":
+        while length:
+            data = stream.read(min(length, _CHUNK))
+            spool.write(data)
+            length -= len(data)
+        kind, length = _PIECE.unpack(stream.read(_PIECE.size))

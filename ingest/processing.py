@@ -88,9 +88,7 @@ def _process(upload: Upload, claim: uuid.UUID) -> tuple[Stored, Numbers] | None:
     metadata = RunMetadata.from_json(upload.metadata)
     parsed = reading.report
     seen_at = metadata.started_at or parsed.started_at or upload.received_at
-    tests = tests_intern(
-        project_id=upload.project_id, keys=parsed.keys, files=parsed.files, seen_at=seen_at
-    )
+    tests = tests_intern(project_id=upload.project_id, keys=parsed.keys, files=parsed.files, seen_at=seen_at)
     with transaction.atomic():
         stored = report_store(
             upload=upload, parsed=parsed, tests=tests, metadata=metadata, received_at=upload.received_at
@@ -103,7 +101,10 @@ def _rejection(reading: UploadReading) -> dict[str, Any]:
     first = reading.first_error or {"code": "empty", "sentence": "The upload holds no file."}
     if len(reading.files) <= 1:
         return {"code": first["code"], "sentence": first["sentence"]}
-    return {"code": "nothing_readable", "sentence": f"None of {len(reading.files):,} files could be read: {first['sentence']}"}
+    return {
+        "code": "nothing_readable",
+        "sentence": f"None of {len(reading.files):,} files could be read: {first['sentence']}",
+    }
 
 
 def _finish(upload: Upload, claim: uuid.UUID, reading: UploadReading, **changes: Any) -> None:

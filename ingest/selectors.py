@@ -124,8 +124,6 @@ class CasePage:
     total: int
 
 
-
-
 def report_cases(
     report: Report, *, verdict: Verdict | None = None, search: str = "", offset: int = 0, limit: int = 100
 ) -> CasePage:
@@ -169,9 +167,9 @@ def report_order(report: Report) -> Numbers | None:
 # -- lists -------------------------------------------------------------------------------------------------------
 
 
-def uploads_of(project_id: int):  # type: ignore[no-untyped-def]
+def uploads_of(project_id: int):
     return Upload.objects.filter(project_id=project_id).select_related("run").order_by("-id")
 
 
-def runs_of(project_id: int):  # type: ignore[no-untyped-def]
+def runs_of(project_id: int):
     return Run.objects.filter(project_id=project_id).order_by("-started_at", "-id")

@@ -24,7 +24,7 @@ AMBIGUOUS = 0b0000_1000
 
 
 def verdicts_of(vector: Bytes) -> Bytes:
-    return vector & VERDICT_MASK
+    return np.bitwise_and(vector, np.uint8(VERDICT_MASK))
 
 
 def verdict_of(byte: int) -> Verdict:
@@ -48,13 +48,13 @@ def encode_durations(seconds: Floats) -> bytes:
     codes = 2 + np.rint(np.log(clipped / _LEAST) * _SCALE).astype(np.int64)
     codes[(known >= 0) & (known < _LEAST)] = _ZERO
     codes[known < 0] = _UNKNOWN
-    return codes.astype("<u2").tobytes()
+    return bytes(codes.astype("<u2").tobytes())
 
 
 def decode_durations(stored: bytes | memoryview) -> Floats:
     """Seconds; NaN where unknown."""
     codes = np.frombuffer(stored, dtype="<u2")
-    seconds = _LEAST * np.exp((codes.astype(np.float64) - 2) / _SCALE)
+    seconds: Floats = _LEAST * np.exp((codes.astype(np.float64) - 2) / _SCALE)
     seconds[codes == _ZERO] = 0.0
     seconds[codes == _UNKNOWN] = np.nan
     return seconds

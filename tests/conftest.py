@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from django.core.management import call_command
 
 from ingest.bundle import BundleWriter
 from ingest.metadata import RunMetadata
@@ -32,6 +33,12 @@ def body_of(*files: bytes | tuple[str, bytes]) -> Body:
 Send = Callable[..., Upload]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def static_files() -> None:
+    """Pages name static files by their hash: collect them once, as `serve` does."""
+    call_command("collectstatic", verbosity=0, interactive=False)
+
+
 @pytest.fixture
 def project(db: None) -> Project:
     return project_create(slug="shop", name="Shop")
@@ -52,7 +59,7 @@ def send(project: Project) -> Send:
     """Receive and process files as one upload: send(b"<testsuite/>", build_id="1")."""
 
     def send_files(*files: bytes | tuple[str, bytes], to: Project | None = None, **metadata: object) -> Upload:
-        upload, _ = upload_receive(project=to or project, body=body_of(*files), metadata=RunMetadata(**metadata))  # type: ignore[arg-type]
+        upload, _ = upload_receive(project=to or project, body=body_of(*files), metadata=RunMetadata(**metadata))
         upload_process(upload_id=upload.pk)
         upload.refresh_from_db()
         return upload

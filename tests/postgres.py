@@ -26,6 +26,6 @@ def _start() -> None:
     atexit.register(_stop, cluster)
 
 
-def _stop(cluster) -> None:  # type: ignore[no-untyped-def]
+def _stop(cluster) -> None:
     cluster.stop()
     shutil.rmtree(HOME, ignore_errors=True)

@@ -41,7 +41,7 @@ class TokenAuthentication(authentication.BaseAuthentication):
         return 'Bearer realm="flakeboard"'
 
 
-class TokenSchema(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+class TokenSchema(OpenApiAuthenticationExtension):
     target_class = "dashboard.api.authentication.TokenAuthentication"
     name = "token"
 

@@ -78,8 +78,10 @@ def handle(exception: Exception, context: dict[str, Any]) -> Response | None:
 
 
 def _unauthenticated(exception: exceptions.APIException) -> Response:
-    sentence = str(exception.detail) if isinstance(exception, exceptions.AuthenticationFailed) else (
-        "Send the project's token: Authorization: Bearer flk_..."
+    sentence = (
+        str(exception.detail)
+        if isinstance(exception, exceptions.AuthenticationFailed)
+        else ("Send the project's token: Authorization: Bearer flk_...")
     )
     headers = {"WWW-Authenticate": 'Bearer realm="flakeboard"'}
     return ApiError(401, "unauthenticated", sentence, headers=headers).response()

@@ -15,7 +15,7 @@ _PAIRS = 32
 
 
 @extend_schema_field(OpenApiTypes.STR)
-class EnvironmentField(serializers.Field):  # type: ignore[type-arg]
+class EnvironmentField(serializers.Field):
     """`os=linux,python=3.12`, several such values, or a JSON object."""
 
     def to_internal_value(self, data: Any) -> dict[str, str]:
@@ -43,7 +43,7 @@ def _text(longest: int, words: str) -> serializers.CharField:
     return serializers.CharField(max_length=longest, required=False, allow_blank=True, default="", help_text=words)
 
 
-class MetadataSerializer(serializers.Serializer):  # type: ignore[type-arg]
+class MetadataSerializer(serializers.Serializer):
     commit = _text(64, "Commit SHA that was tested.")
     tree = _text(64, "Tree SHA of that commit: two commits with the same tree are the same revision.")
     branch = _text(255, "Branch that was built.")

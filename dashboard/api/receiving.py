@@ -2,6 +2,7 @@
 
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 from django.conf import settings
@@ -32,19 +33,23 @@ class Received:
         self.metadata = metadata
 
 
-def receive(request: HttpRequest) -> Received:
-    """Read the request's body, multipart or raw."""
+@contextmanager
+def receive(request: HttpRequest) -> Iterator[Received]:
+    """Read the request's body, multipart or raw, into an unnamed temporary file."""
     content_type = (request.content_type or "").lower()
     _check_length(request)
     if content_type.startswith(_NEVER_A_REPORT):
-        sentence = f"{content_type} is never a test report. Send XML, gzip, zip or tar.gz, raw or as multipart/form-data."
+        sentence = (
+            f"{content_type} is never a test report. Send XML, gzip, zip or tar.gz, raw or as multipart/form-data."
+        )
         raise ApiError(415, "unsupported_media_type", sentence)
-    try:
-        if content_type == "multipart/form-data":
-            return _receive_form(request)
-        return _receive_raw(request)
-    except UnreadablePostError as error:
-        raise ApiError(400, "cut_short", "The connection ended before the body did.") from error
+    with tempfile.SpooledTemporaryFile(max_size=_SPOOL) as spool:
+        try:
+            read = _receive_form if content_type == "multipart/form-data" else _receive_raw
+            received = read(request, spool)
+        except UnreadablePostError as error:
+            raise ApiError(400, "cut_short", "The connection ended before the body did.") from error
+        yield received
 
 
 def _check_length(request: HttpRequest) -> None:
@@ -59,12 +64,7 @@ def _too_large() -> ApiError:
     return from_refusal(over_limit("bytes_in", settings.LIMITS.bytes_in, "The upload is too large"))
 
 
-def _bundle() -> tuple[BinaryIO, BundleWriter]:
-    spool = tempfile.SpooledTemporaryFile(max_size=_SPOOL)
-    return spool, BundleWriter(spool.write)  # type: ignore[return-value]
-
-
-def _receive_form(request: HttpRequest) -> Received:
+def _receive_form(request: HttpRequest, spool: BinaryIO) -> Received:
     if _is_chunked(request):
         raise ApiError(411, "length_required", "A multipart body needs a Content-Length.")
     try:
@@ -78,7 +78,7 @@ def _receive_form(request: HttpRequest) -> Received:
     reports = [file for field, file in parts if field != "metadata"]
     if not reports:
         raise ApiError(422, "empty", "The form has no file: add -F file=@report.xml.")
-    spool, writer = _bundle()
+    writer = BundleWriter(spool.write)
     size = sum(writer.add(file.name or "report.xml", file.chunks(_CHUNK)) for file in reports)
     if size > settings.LIMITS.bytes_in:
         raise _too_large()
@@ -91,8 +91,8 @@ def _metadata_text(file: UploadedFile) -> str:
     return file.read().decode("utf-8", "replace")
 
 
-def _receive_raw(request: HttpRequest) -> Received:
-    spool, writer = _bundle()
+def _receive_raw(request: HttpRequest, spool: BinaryIO) -> Received:
+    writer = BundleWriter(spool.write)
     size = writer.add("report.xml", _counted(_raw_chunks(request)))
     if not size:
         raise ApiError(422, "empty", "The body is empty: send the report with --data-binary @report.xml.")

@@ -29,7 +29,7 @@ from ingest.services import IdempotencyConflict, upload_receive, upload_reproces
 _EMPTY_FILE = FileOutcome.defaults()
 
 
-class WarningSerializer(serializers.Serializer):  # type: ignore[type-arg]
+class WarningSerializer(serializers.Serializer):
     code = serializers.CharField()
     sentence = serializers.CharField()
     count = serializers.IntegerField()
@@ -37,14 +37,14 @@ class WarningSerializer(serializers.Serializer):  # type: ignore[type-arg]
     column = serializers.IntegerField(required=False)
 
 
-class FileErrorSerializer(serializers.Serializer):  # type: ignore[type-arg]
+class FileErrorSerializer(serializers.Serializer):
     code = serializers.CharField()
     sentence = serializers.CharField()
     line = serializers.IntegerField(allow_null=True)
     column = serializers.IntegerField(allow_null=True)
 
 
-class FileSerializer(serializers.Serializer):  # type: ignore[type-arg]
+class FileSerializer(serializers.Serializer):
     path = serializers.CharField()
     kind = serializers.CharField()
     producer = serializers.CharField(allow_blank=True)
@@ -62,16 +62,16 @@ class FileSerializer(serializers.Serializer):  # type: ignore[type-arg]
     error = FileErrorSerializer(allow_null=True)
 
 
-class ErrorBodySerializer(serializers.Serializer):  # type: ignore[type-arg]
+class ErrorBodySerializer(serializers.Serializer):
     code = serializers.CharField()
     sentence = serializers.CharField()
 
 
-class ErrorSerializer(serializers.Serializer):  # type: ignore[type-arg]
+class ErrorSerializer(serializers.Serializer):
     error = ErrorBodySerializer()
 
 
-class UploadSummarySerializer(serializers.ModelSerializer):  # type: ignore[type-arg]
+class UploadSummarySerializer(serializers.ModelSerializer):
     """An upload without its files."""
 
     url = serializers.SerializerMethodField()
@@ -99,10 +99,10 @@ class UploadSerializer(UploadSummarySerializer):
     files = serializers.SerializerMethodField()
 
     class Meta(UploadSummarySerializer.Meta):
-        fields = (*UploadSummarySerializer.Meta.fields, "files")  # type: ignore[assignment]
+        fields = (*UploadSummarySerializer.Meta.fields, "files")
         read_only_fields = fields
 
-    def get_files(self, upload: Upload) -> FileSerializer(many=True):  # type: ignore[valid-type]
+    def get_files(self, upload: Upload) -> FileSerializer(many=True):
         return [{**_EMPTY_FILE, **file} for file in upload.files]
 
 
@@ -135,8 +135,8 @@ class ProjectView(APIView):
     authentication_classes = (TokenAuthentication,)
     permission_classes = (MayByScope,)
 
-    def project(self):  # type: ignore[no-untyped-def]
-        return access.token_project(self.request.auth, self.kwargs["slug"])  # type: ignore[arg-type]
+    def project(self):
+        return access.token_project(self.request.auth, self.kwargs["slug"])
 
     def answer(self, upload: Upload, **options: Any) -> Response:
         return Response(UploadSerializer(upload, context={"slug": self.kwargs["slug"]}).data, **options)
@@ -150,11 +150,11 @@ class ProjectView(APIView):
         responses={200: UploadSummarySerializer(many=True), **_ERRORS},
     )
 )
-class UploadListView(ProjectView, ListAPIView):  # type: ignore[type-arg]
+class UploadListView(ProjectView, ListAPIView):
     actions = {"POST": "upload"}
     serializer_class = UploadSummarySerializer
 
-    def get_queryset(self):  # type: ignore[no-untyped-def]
+    def get_queryset(self):
         if getattr(self, "swagger_fake_view", False):
             return Upload.objects.none()
         uploads = uploads_of(self.project().pk).defer("files")
@@ -212,15 +212,15 @@ class UploadListView(ProjectView, ListAPIView):  # type: ignore[type-arg]
         if key is not None and (len(key) > 255 or not key.isprintable()):
             raise ApiError(422, "invalid", "Idempotency-Key has at most 255 printable characters.")
         http_request: HttpRequest = request._request
-        received = receive(http_request)
-        metadata = metadata_from(http_request.GET, received.form, received.metadata)
-        try:
-            upload, new = upload_receive(
-                project=project, body=received.body, metadata=metadata, token=token, idempotency_key=key
-            )
-        except IdempotencyConflict as error:
-            sentence = "This Idempotency-Key was used before with another body."
-            raise ApiError(409, "idempotency_conflict", sentence) from error
+        with receive(http_request) as received:
+            metadata = metadata_from(http_request.GET, received.form, received.metadata)
+            try:
+                upload, new = upload_receive(
+                    project=project, body=received.body, metadata=metadata, token=token, idempotency_key=key
+                )
+            except IdempotencyConflict as error:
+                sentence = "This Idempotency-Key was used before with another body."
+                raise ApiError(409, "idempotency_conflict", sentence) from error
         if upload.state == Upload.State.FAILED and upload_reprocess(upload=upload):  # sent again: tried again
             upload.refresh_from_db()
         if upload.state == Upload.State.RECEIVED:

@@ -11,7 +11,18 @@ _STATUS = {
     **dict.fromkeys(("fail", "failed", "failure"), Verdict.FAIL),
     **dict.fromkeys(("error", "errored", "broken", "crashed", "timeout", "timedout"), Verdict.ERROR),
     **dict.fromkeys(
-        ("skip", "skipped", "notrun", "not run", "disabled", "ignored", "suppressed", "pending", "todo", "inconclusive"),
+        (
+            "skip",
+            "skipped",
+            "notrun",
+            "not run",
+            "disabled",
+            "ignored",
+            "suppressed",
+            "pending",
+            "todo",
+            "inconclusive",
+        ),
         Verdict.SKIP,
     ),
 }
@@ -84,18 +95,16 @@ def attempts_of(
         return Verdict.SKIP, ()
     if status in (Verdict.FAIL, Verdict.ERROR):
         lost = Failure(status)
-        return status, (Attempt(status, duration, failures=(lost,), **_outputs(details)),)
+        return status, (
+            Attempt(status, duration, failures=(lost,), system_out=details.system_out, system_err=details.system_err),
+        )
     return status or Verdict.PASS, ()
-
-
-def _outputs(details: Details) -> dict[str, str]:
-    return {"system_out": details.system_out, "system_err": details.system_err}
 
 
 def _ended(details: Details, ended: Sequence[Element], duration: float | None) -> Attempt:
     verdict = worst(element.verdict for element in ended)
     failures = tuple(element.failure() for element in ended)
-    return Attempt(verdict, duration, failures=failures, **_outputs(details))
+    return Attempt(verdict, duration, failures=failures, system_out=details.system_out, system_err=details.system_err)
 
 
 def _retry(element: Element) -> Attempt:
@@ -109,7 +118,7 @@ def _retry(element: Element) -> Attempt:
 
 
 def _passed(details: Details, duration: float | None) -> Attempt:
-    return Attempt(Verdict.PASS, duration, **_outputs(details))
+    return Attempt(Verdict.PASS, duration, system_out=details.system_out, system_err=details.system_err)
 
 
 @dataclass(frozen=True, slots=True)

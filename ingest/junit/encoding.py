@@ -86,7 +86,7 @@ def _encoding_of(head: bytes) -> tuple[str, int]:
         raise Refused("encoding", "The file is in UTF-32: write it in UTF-8.", 1, 1)
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return ("utf-16-le" if head.startswith(codecs.BOM_UTF16_LE) else "utf-16-be"), 2
-    if head.startswith(b"<\0") or head.startswith(b"\0<"):
+    if head.startswith((b"<\0", b"\0<")):
         return ("utf-16-le" if head.startswith(b"<") else "utf-16-be"), 0
     declared = _DECLARED.match(head.lstrip(_BLANK)[:_HEAD])
     return (_codec(declared[1].decode("ascii")) if declared else "utf-8"), 0

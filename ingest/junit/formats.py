@@ -66,7 +66,9 @@ def refuse_root(root: str) -> Refused:
     if known := _BY_ROOT.get(root):
         return _is_a(*known)
     shown = root if len(root) <= 60 else root[:60] + "…"
-    return Refused("other_xml", f"This XML's root element is <{shown}>; JUnit XML starts with <testsuites> or <testsuite>.")
+    return Refused(
+        "other_xml", f"This XML's root element is <{shown}>; JUnit XML starts with <testsuites> or <testsuite>."
+    )
 
 
 def refuse_doctype(name: str) -> Refused:

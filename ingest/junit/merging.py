@@ -103,5 +103,3 @@ class _Joiner:
 def _occurrence(report: ParsedReport, row: int) -> Occurrence:
     case = report.case(row)
     return Occurrence(Verdict(case.verdict), case.duration, report.attempts.get(row, ()))
-
-

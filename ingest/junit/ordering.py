@@ -21,7 +21,9 @@ def module_of(key: TestKey) -> str:
 
 def looks_parallel(report: ParsedReport, wall: float | None) -> bool:
     """Whether tests overlapped (more test time than wall time) or modules are interleaved, as under xdist."""
-    if any(_from_xdist(failure) for attempts in report.attempts.values() for one in attempts for failure in one.failures):
+    if any(
+        _from_xdist(failure) for attempts in report.attempts.values() for one in attempts for failure in one.failures
+    ):
         return True
     spent = sum(report.durations)
     if spent != spent:

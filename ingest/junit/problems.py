@@ -48,9 +48,7 @@ class Warnings:
 
     by_code: dict[str, Warning] = field(default_factory=dict)
 
-    def add(
-        self, code: str, sentence: str, line: int | None = None, column: int | None = None, count: int = 1
-    ) -> None:
+    def add(self, code: str, sentence: str, line: int | None = None, column: int | None = None, count: int = 1) -> None:
         known = self.by_code.get(code)
         if known is None:
             self.by_code[code] = Warning(code, sentence, count, line, column)

@@ -97,9 +97,10 @@ def _read(stream: BinaryIO, limits: Limits, share: Share, *, lane: bool, repair:
 
 def _feed(chunks: Iterator[bytes], target: Target, limits: Limits, *, lane: bool) -> None:
     parser = etree.XMLParser(
-        target=target,
+        target=target,  # type: ignore[arg-type]
         encoding="utf-8",
-        resolve_entities="internal",  # False leaves &amp; in attributes as &#38;; a DOCTYPE is refused before any entity
+        # False would leave &amp; in attributes as &#38;. A DOCTYPE is refused before it can declare any other entity.
+        resolve_entities="internal",  # type: ignore[arg-type]
         no_network=True,
         load_dtd=False,
         remove_comments=True,
@@ -126,7 +127,8 @@ def _feed(chunks: Iterator[bytes], target: Target, limits: Limits, *, lane: bool
         parser.close()
     except etree.XMLSyntaxError as error:
         line, column = error.position
-        raise _Damage(error.code, _plain_sentence(error), line, column) from None
+        code: int = getattr(error, "code", 0) or 0
+        raise _Damage(code, _plain_sentence(error), line, column) from None
     except Refused as refusal:
         if refusal.line is None and (marker := _MARKER_OF.get(refusal.code)) and (found := marker.search(first)):
             refusal.line = first.count(b"\n", 0, found.start()) + 1
@@ -155,5 +157,6 @@ def _salvage(target: Target, damage: _Damage, skipped_lines: int) -> None:
         raise Refused("malformed", f"The XML is damaged: {damage.sentence}.", line, damage.column)
     target.report.partial = True
     target.report.order_reliable = False
-    target.report.warnings.add("partial", f"The file is damaged: {damage.sentence}. What came before is kept.", line, damage.column)
-
+    target.report.warnings.add(
+        "partial", f"The file is damaged: {damage.sentence}. What came before is kept.", line, damage.column
+    )

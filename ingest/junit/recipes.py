@@ -48,7 +48,7 @@ class Recipe:
     names: Callable[[str, str], Names] | None = None
     """(class, name) as written -> (class, name) as meant."""
     run_error: "re.Pattern[str]" = field(default=re.compile(r"(?!)"))
-    """Matches `class<TAB>name<TAB>message` of failing cases that are not tests: builds, collections, hooks of a whole class."""
+    """Matches `class<TAB>name<TAB>message` of failing cases that are not tests: builds, collections, hooks."""
 
 
 def _attributes(*names: str) -> Callable[[Mapping[str, str]], bool]:

@@ -32,7 +32,7 @@ class _Frame:
     def __init__(self, attributes: Attributes, parent: "_Frame | None", cases_before: int) -> None:
         self.attributes = attributes
         self.name = stable_suite(attributes.get("name", ""))
-        self.path = f"{parent.path}/{self.name}" if parent and parent.path else self.name
+        self.path: str = f"{parent.path}/{self.name}" if parent and parent.path else self.name
         self.cases_before = cases_before
         self.direct = 0
 

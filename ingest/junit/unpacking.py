@@ -4,6 +4,7 @@ Names inside archives are labels. None is ever used as a path."""
 
 import gzip
 import io
+import shutil
 import struct
 import tarfile
 import tempfile
@@ -218,21 +219,21 @@ def _tar_members(stream: Metered, budget: Budget) -> Iterator[Member]:
                 content = archive.extractfile(info) if info.isreg() else None
                 if content is None:
                     yield refused_member(info.name, "archive_entry", "The entry is a link or device, not a file.")
-                else:
-                    yield _spooled(info.name, content, budget)
+                    continue
+                # A tar's file can be read once; kept aside (past 8 MiB in an unnamed file) it can be read again.
+                with tempfile.SpooledTemporaryFile(max_size=_SPOOL) as spool:
+                    shutil.copyfileobj(content, spool, CHUNK)
+                    yield _spooled(info.name, spool, budget)  # type: ignore[arg-type]
     except (*DAMAGE, OSError, ValueError, struct.error) as error:
         yield refused_member("(archive)", "archive_damaged", f"The tar archive ends early or is damaged: {error}.")
 
 
-def _spooled(name: str, content, budget: Budget) -> Member:  # type: ignore[no-untyped-def]
-    """A tar's file can be read once; kept aside (in memory, past 8 MiB in an unnamed file) it can be read again."""
-    spool = tempfile.SpooledTemporaryFile(max_size=_SPOOL)
-    while piece := content.read(CHUNK):
-        spool.write(piece)
+def _spooled(name: str, spool: BinaryIO, budget: Budget) -> Member:
+    """What is spooled was counted when it came out of the archive."""
     uncounted = Limits(bytes_out=2 * budget.limits.bytes_out)
 
     def plain() -> Metered:
-        return _plain(spool, Budget(uncounted))  # type: ignore[arg-type]
+        return _plain(spool, Budget(uncounted))
 
     return _spool_if_gzip(name, plain, budget)
 

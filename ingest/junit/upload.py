@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from ingest.junit.keeping import Share
 from ingest.junit.limits import Limits
@@ -34,11 +34,11 @@ class FileOutcome:
         return self.error.code if self.error.code in other else "refused"
 
     @staticmethod
-    def defaults() -> dict[str, object]:
+    def defaults() -> dict[str, Any]:
         """Every value of `as_dict` as it is for a file of which there is nothing to say."""
         return FileOutcome("", ParsedReport(producer=""), None).as_dict()
 
-    def as_dict(self) -> dict[str, object]:
+    def as_dict(self) -> dict[str, Any]:
         """One flat object: what `inspect` prints and the API answers."""
         report = self.report if self.report is not None else ParsedReport(producer="")
         return {
@@ -65,12 +65,12 @@ class UploadReading:
     """All files of an upload, and the one report that they make."""
 
     report: ParsedReport
-    files: list[dict[str, object]] = field(default_factory=list)
+    files: list[dict[str, Any]] = field(default_factory=list)
     read: int = 0
 
     @property
-    def first_error(self) -> dict[str, object] | None:
-        return next((file["error"] for file in self.files if file["error"]), None)  # type: ignore[misc]
+    def first_error(self) -> dict[str, Any] | None:
+        return next((file["error"] for file in self.files if file["error"]), None)
 
 
 class _Digesting:
@@ -111,8 +111,8 @@ def _read_member(member: Member, limits: Limits, share: Share) -> FileOutcome:
     except Refused as refusal:
         return FileOutcome(member.name, None, refusal)
     except DAMAGE as error:
-        refusal = Refused("archive_damaged", f"The file's compressed data cannot be read: {error}.")
-        return FileOutcome(member.name, None, refusal)
+        sentence = f"The file's compressed data cannot be read: {error}."
+        return FileOutcome(member.name, None, Refused("archive_damaged", sentence))
     report.content_digests = [opened[-1].digest.digest()]
     return FileOutcome(member.name, report, None)
 

@@ -11,7 +11,9 @@ from tests.conftest import PRODUCERS, Send, report_of
 
 pytestmark = pytest.mark.django_db
 
-PASSES = b"<testsuite name='s'><testcase classname='c' name='a' time='1'/><testcase classname='c' name='b'/></testsuite>"
+PASSES = (
+    b"<testsuite name='s'><testcase classname='c' name='a' time='1'/><testcase classname='c' name='b'/></testsuite>"
+)
 FAILS = (
     b"<testsuite name='s'><testcase classname='c' name='a' time='1'><failure message='no' type='T'>text</failure>"
     b"</testcase><testcase classname='c' name='b'/></testsuite>"

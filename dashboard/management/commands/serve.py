@@ -114,4 +114,6 @@ def _worker() -> Child:
 
 def _beat() -> Child:
     pidfile = str(settings.HOME / "beat.pid")
-    return Child("beat", _python(*("celery", "-q", "-A", "dashboard", "beat", "--loglevel", "WARNING", "--pidfile", pidfile)))
+    return Child(
+        "beat", _python(*("celery", "-q", "-A", "dashboard", "beat", "--loglevel", "WARNING", "--pidfile", pidfile))
+    )

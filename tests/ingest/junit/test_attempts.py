@@ -75,7 +75,9 @@ def test_nextest_says_failure_though_the_last_attempt_passed() -> None:
 
 
 def test_flank_says_flaky_with_a_failure_inside() -> None:
-    report = read('<testsuite><testcase name="t" classname="c" flaky="true"><failure>x</failure></testcase></testsuite>')
+    report = read(
+        '<testsuite><testcase name="t" classname="c" flaky="true"><failure>x</failure></testcase></testsuite>'
+    )
     assert seen(case(report, "t")) == ("PASS", ["FAIL", "PASS"], E)
 
 
@@ -179,6 +181,8 @@ def test_the_same_file_twice_in_one_upload_counts_once() -> None:
 
 
 def test_duplicates_of_one_attempt_keep_every_text() -> None:
-    report = read("<testsuite><testcase name='t'><failure>a</failure><failure>b</failure><error>c</error></testcase></testsuite>")
+    report = read(
+        "<testsuite><testcase name='t'><failure>a</failure><failure>b</failure><error>c</error></testcase></testsuite>"
+    )
     assert [failure.text for failure in case(report, "t").attempts[0].failures] == ["a", "b", "c"]
     assert case(report, "t").verdict.name == "ERROR"

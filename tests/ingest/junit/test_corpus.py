@@ -43,7 +43,7 @@ def test_every_junit_file_is_read_with_all_its_cases() -> None:
     for row, file in of_kind("junit"):
         cases = int(row["testcase_elements"])
         retried = "rerun" in row["flags"] or "flaky" in row["flags"]
-        found = int(file["attempts"]) + int(file["run_errors"])  # type: ignore[call-overload]
+        found = int(file["attempts"]) + int(file["run_errors"])
         if file["error"] or (found < cases if retried else found != cases):
             wrong.append((row["path"], cases, found, file["error"]))
     assert wrong == []
@@ -52,28 +52,28 @@ def test_every_junit_file_is_read_with_all_its_cases() -> None:
 def test_damaged_files_are_salvaged_or_refused_with_line_and_column() -> None:
     for row, file in of_kind("malformed"):
         error, warnings = file["error"], file["warnings"]
-        place = error or next(one for one in warnings if one["code"] == "partial")  # type: ignore[attr-defined]
-        assert place["line"] >= 1 and place["column"] >= 1, row["path"]  # type: ignore[index]
+        place = error or next(one for one in warnings if one["code"] == "partial")
+        assert place["line"] >= 1 and place["column"] >= 1, row["path"]
         assert error or file["partial"]
 
 
 def test_other_formats_are_refused_by_name() -> None:
     for row, file in of_kind("other-format"):
-        assert file["error"]["code"] == "other_format", row["path"]  # type: ignore[index]
+        assert file["error"]["code"] == "other_format", row["path"]
         assert file["tests"] == 0
-    sentences = {file["error"]["sentence"].split(",")[0] for _, file in of_kind("other-format")}  # type: ignore[index]
+    sentences = {file["error"]["sentence"].split(",")[0] for _, file in of_kind("other-format")}
     named = " ".join(sentences)
     assert all(name in named for name in ("TRX", "NUnit", "xUnit.net", "TestNG", "Robot", "CTest", "Boost.Test"))
 
 
 def test_other_xml_is_refused() -> None:
-    assert {file["error"]["code"] for _, file in of_kind("other-xml")} <= {"other_format", "other_xml"}  # type: ignore[index]
+    assert {file["error"]["code"] for _, file in of_kind("other-xml")} <= {"other_format", "other_xml"}
 
 
 @pytest.mark.parametrize("row", expected(), ids=lambda row: row["path"][-60:])
 def test_counts_agree_with_the_peer_or_the_difference_is_explained(row: dict[str, str]) -> None:
     file, known = outcome(row["path"]), DIFFERENCES.get(row["path"])
-    code = file["error"]["code"] if file["error"] else "partial" if file["partial"] else ""  # type: ignore[index]
+    code = file["error"]["code"] if file["error"] else "partial" if file["partial"] else ""
     if known:
         assert known["reason"]
         assert code == known["code"]

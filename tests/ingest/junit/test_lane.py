@@ -48,7 +48,7 @@ documents = st.builds(
 )
 
 
-def outcome(reader, document: bytes):  # type: ignore[no-untyped-def]
+def outcome(reader, document: bytes):
     try:
         report: ParsedReport = reader(document)
     except Refused as refused:
@@ -61,7 +61,11 @@ def outcome(reader, document: bytes):  # type: ignore[no-untyped-def]
 
 @settings(max_examples=400, deadline=None)
 @given(st.lists(documents, min_size=1, max_size=3))
-@example([b"<testsuite name='s'><testcase classname=\"a\" name=\"b\" time=\"1\"/><testcase classname=\"a\" name=\"b\"<testcase classname=\"a\" name=\"c\" time=\"1\"/></testsuite>"])
+@example(
+    [
+        b'<testsuite name=\'s\'><testcase classname="a" name="b" time="1"/><testcase classname="a" name="b"<testcase classname="a" name="c" time="1"/></testsuite>'
+    ]
+)
 def test_lane_and_parser_agree_on_every_document(parts: list[bytes]) -> None:
     for document in parts:  # the second and third are read with what is remembered of the first
         assert outcome(read, document) == outcome(read_carefully, document)
@@ -94,5 +98,7 @@ def test_a_test_named_twice_across_runs_is_found() -> None:
 
 def test_text_full_of_ends_is_read_in_linear_time() -> None:
     text = "/>testcase>" * 400_000
-    report = read(f'<testsuite><testcase name="a" classname="b"><failure><![CDATA[{text}]]></failure></testcase></testsuite>')
+    report = read(
+        f'<testsuite><testcase name="a" classname="b"><failure><![CDATA[{text}]]></failure></testcase></testsuite>'
+    )
     assert report.counts()["failed"] == 1

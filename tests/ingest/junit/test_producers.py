@@ -20,7 +20,9 @@ def test_counts_are_what_the_suite_did(name: str) -> None:
     counts, run_errors = [readable[column] for column in COUNTS], len(truth["run_errors"])
     if known := DIFFERENCES.get(name):
         assert known["reason"]
-        assert (known["counts"], known["run_errors"]) != (counts, run_errors), "no longer different: take it off the list"
+        assert (known["counts"], known["run_errors"]) != (counts, run_errors), (
+            "no longer different: take it off the list"
+        )
         counts, run_errors = known["counts"], known["run_errors"]
     assert [file[column] for column in COUNTS] == counts
     assert file["run_errors"] == run_errors

@@ -1,0 +1,51 @@
+# Flakeboard: `make run` starts it, `make test` tests it. Both set up what they need.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: run test lint format bench clean help
+.DEFAULT_GOAL := help
+
+help:  ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Flakeboard needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.11 run")'
+	@$(PYTHON) -m venv $(VENV)
+
+# Installed sets are marked by files, so that a second start installs nothing.
+$(VENV)/.run: requirements.txt | $(BIN)/python
+	@echo "Installing packages (the first time takes a minute) …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@touch $@
+
+$(VENV)/.dev: requirements.txt requirements-dev.txt | $(BIN)/python
+	@echo "Installing packages for development …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@touch $@ $(VENV)/.run
+
+$(VENV)/.bench: bench/requirements.txt $(VENV)/.dev
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r bench/requirements.txt
+	@touch $@
+
+run: $(VENV)/.run  ## start Flakeboard; Ctrl-C stops it
+	@exec $(BIN)/python manage.py serve
+
+test: $(VENV)/.dev  ## run the tests on a real PostgreSQL
+	@$(BIN)/python -m pytest $(ARGS)
+
+lint: $(VENV)/.dev  ## check format, style and types
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+
+format: $(VENV)/.dev  ## put the code into our format
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+bench: $(VENV)/.bench  ## measure speed and size, beside peers
+	@$(BIN)/python -m bench $(ARGS)
+
+clean:  ## remove what was installed; data under var/ stays
+	@rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,1 @@
+"""Charts: a dataclass in, a Plotly figure out. Nothing of Django."""
