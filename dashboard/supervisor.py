@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 _CALM_SECONDS = 30
@@ -52,24 +53,24 @@ class Child:
         if self.process is None and now >= self.due:
             self.start()
 
+    def ask_to_stop(self) -> None:
+        if self.process is not None and self.process.poll() is None:
+            self.process.terminate()
+
     def stop(self) -> None:
         if self.process is None:
             return
-        self.process.terminate()
-        try:
+        self.ask_to_stop()
+        with suppress(subprocess.TimeoutExpired):
             self.process.wait(self.stop_seconds)
-        except subprocess.TimeoutExpired:
-            pass
         self._end_group()
         self.process.wait()
 
     def _end_group(self) -> None:
         """End what the child left behind: its own children, where it could not end them itself."""
         assert self.process is not None
-        try:
+        with suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
 
 
 def _ending(code: int) -> str:
@@ -92,7 +93,7 @@ class Supervisor:
         self._stopping = True
 
     def run(self) -> None:
-        """Keep everything running until asked to stop; then stop it, last started first."""
+        """Keep everything running until asked to stop; then stop it."""
         try:
             for child in self.children:
                 child.start()
@@ -104,5 +105,7 @@ class Supervisor:
                 time.sleep(0.2)
         finally:
             self.say("stopping …")
-            for child in reversed(self.children):
+            for child in self.children:
+                child.ask_to_stop()
+            for child in self.children:
                 child.stop()

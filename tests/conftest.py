@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from django.core.management import call_command
 
+from dashboard.static_files import collect
 from ingest.bundle import BundleWriter
 from ingest.metadata import RunMetadata
 from ingest.models import Project, Report, Token, Upload
@@ -36,7 +36,7 @@ Send = Callable[..., Upload]
 @pytest.fixture(scope="session", autouse=True)
 def static_files() -> None:
     """Pages name static files by their hash: collect them once, as `serve` does."""
-    call_command("collectstatic", verbosity=0, interactive=False)
+    collect()
 
 
 @pytest.fixture

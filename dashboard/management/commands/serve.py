@@ -4,13 +4,14 @@ import fcntl
 import os
 import socket
 import sys
+import time
 from typing import Any, TextIO
 
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
 
-from dashboard import welcome
+from dashboard import static_files, welcome
 from dashboard.embedded import Cluster
 from dashboard.environment import BadSetting
 from dashboard.supervisor import Child, Supervisor
@@ -19,6 +20,7 @@ from dashboard.supervisor import Child, Supervisor
 class Command(BaseCommand):
     help = "Run Flakeboard: database, web, worker and beat. Ctrl-C stops everything."
     requires_system_checks: list[str] = []
+    _database_due = 0.0
 
     def handle(self, *args: Any, **options: Any) -> None:
         lock = _lock_home()
@@ -45,9 +47,14 @@ class Command(BaseCommand):
         self.stderr.flush()
 
     def _restart_if_crashed(self, cluster: Cluster) -> None:
-        if cluster.crashed:
+        """A database that was killed may need a moment until its last processes are gone: try again until it starts."""
+        if cluster.crashed and time.monotonic() >= self._database_due:
             self._say("the database ended; it starts again")
-            cluster.start()
+            try:
+                cluster.start()
+            except BadSetting as error:
+                self._say(str(error))
+                self._database_due = time.monotonic() + 1
 
 
 def _lock_home() -> TextIO:
@@ -81,7 +88,7 @@ def _check_port() -> None:
 
 def _prepare() -> None:
     call_command("migrate", verbosity=0, interactive=False)
-    call_command("collectstatic", verbosity=0, interactive=False)
+    static_files.collect()
 
 
 def _python(*arguments: str) -> list[str]:

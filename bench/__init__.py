@@ -1,0 +1,1 @@
+"""Benchmarks: each beside a peer or a baseline in the same run, as ratios. `make bench` runs them all."""

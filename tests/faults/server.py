@@ -1,0 +1,194 @@
+"""A whole Flakeboard of its own: real processes that a test may kill."""
+
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import psutil
+import psycopg2
+
+from tests.conftest import ROOT
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def until(condition: Callable[[], Any], seconds: float, what: str) -> Any:
+    """Wait until the condition holds, and give its value."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if value := condition():
+            return value
+        time.sleep(0.1)
+    raise AssertionError(f"not within {seconds} s: {what}")
+
+
+class Server:
+    """`manage.py serve` in a home of its own."""
+
+    def __init__(self, home: Path, **environment: str) -> None:
+        self.home = home
+        self.port = free_port()
+        self.output = home / "output.log"
+        inherited = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "BROKER_URL")}
+        self._environment = inherited | {
+            "FLAKEBOARD_HOME": str(home),
+            "PORT": str(self.port),
+            "UPLOAD_LEASE_SECONDS": "3",
+            "SWEEP_SECONDS": "1",
+            "UPLOAD_TRIES": "50",
+            "LOG_LEVEL": "WARNING",
+            **environment,
+        }
+        self.token = ""
+        self.accepted: dict[int, int] = {}
+        """Build -> upload id, of what was answered 202."""
+        self.process: subprocess.Popen[bytes] | None = None
+
+    # -- starting and stopping -----------------------------------------------------------------------------------
+
+    def start(self) -> float:
+        """Start, wait until it answers, and tell how many seconds that took."""
+        began = time.monotonic()
+        with self.output.open("ab") as output:
+            self.process = subprocess.Popen(
+                [sys.executable, "manage.py", "serve"], cwd=ROOT, env=self._environment, stdout=output, stderr=output
+            )
+        until(self.answers, 60, f"the server answers; it said: {self.output.read_text()[-2000:]}")
+        took = time.monotonic() - began
+        if not self.token:
+            self.token = self.printed("flk_upload_")
+        return took
+
+    def printed(self, start: str) -> str:
+        words = self.output.read_text().split()
+        return next(word for word in words if word.startswith(start))
+
+    def answers(self) -> bool:
+        if self.process is not None and self.process.poll() is not None:
+            raise AssertionError(f"the server ended: {self.output.read_text()[-2000:]}")
+        try:
+            return self.request("GET", "/sign-in")[0] == 200
+        except OSError:
+            return False
+
+    def stop(self) -> None:
+        assert self.process is not None
+        self.process.send_signal(signal.SIGINT)
+        assert self.process.wait(60) == 0, self.output.read_text()[-3_000:]
+
+    # -- its processes -------------------------------------------------------------------------------------------
+
+    def children(self, *words: str) -> list[psutil.Process]:
+        """Processes of this server whose command line has all the words."""
+        assert self.process is not None
+        found = []
+        for child in psutil.Process(self.process.pid).children(recursive=True):
+            try:
+                line = " ".join(child.cmdline())
+            except psutil.Error:
+                continue
+            if all(word in line for word in words):
+                found.append(child)
+        return found
+
+    def kill(self, *words: str) -> int:
+        """kill -9 all processes whose command line has the words."""
+        victims = self.children(*words)
+        for victim in victims:
+            with suppress(psutil.NoSuchProcess):
+                victim.kill()
+        return len(victims)
+
+    # -- talking to it -------------------------------------------------------------------------------------------
+
+    def request(self, method: str, path: str, body: bytes | None = None, **headers: str) -> tuple[int, bytes]:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        try:
+            connection.request(method, path, body, headers)
+            response = connection.getresponse()
+            return response.status, response.read()
+        except http.client.HTTPException as error:
+            raise ConnectionError(str(error)) from error
+        finally:
+            connection.close()
+
+    def send(self, content: bytes, query: str = "") -> tuple[int, dict[str, Any]]:
+        headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/xml"}
+        status, answer = self.request("POST", f"/api/v1/projects/my-project/uploads?{query}", content, **headers)
+        return status, json.loads(answer)
+
+    def send_until_accepted(self, content: bytes, query: str, seconds: float = 60) -> int:
+        """As a client does that retries; gives the upload's id."""
+
+        def attempt() -> int | None:
+            try:
+                status, answer = self.send(content, query)
+            except (OSError, ValueError):
+                return None
+            assert status in (200, 202, 503), (status, answer)
+            return answer["id"] if status != 503 else None
+
+        return int(until(attempt, seconds, f"upload {query} is accepted"))
+
+    def query(self, statement: str) -> list[tuple[Any, ...]]:
+        connection = psycopg2.connect(host=str(self.home / "run"), user="flakeboard", dbname="flakeboard")
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute(statement)
+                return list(cursor.fetchall())
+        finally:
+            connection.close()
+
+    def states(self) -> dict[str, int]:
+        try:
+            return dict(self.query("SELECT state, count(*) FROM ingest_upload GROUP BY state"))
+        except psycopg2.OperationalError:
+            return {}
+
+
+@contextmanager
+def running(home: Path, **environment: str) -> Iterator[Server]:
+    server = Server(home, **environment)
+    server.start()
+    try:
+        yield server
+    finally:
+        if server.process is not None and server.process.poll() is None:
+            server.stop()
+
+
+CASES = 4_000
+
+
+def suite(build: int, cases: int = CASES) -> bytes:
+    """A report of its own: the number of failures is the build's."""
+    parts = [
+        f"<testcase classname='c{i // 100}' name='t{i}' time='0.01'>{'<failure>x</failure>' if i < build else ''}</testcase>"
+        for i in range(cases)
+    ]
+    return f"<testsuite name='s'>{''.join(parts)}</testsuite>".encode()
+
+
+def assert_each_counted_once(server: Server, accepted: dict[int, int], cases: int = CASES) -> None:
+    """Every accepted build is processed, has one report, and its counts are exact."""
+    until(lambda: server.states() == {"processed": len(accepted)}, 90, f"all are processed: {server.states()}")
+    rows = server.query(
+        "SELECT run.build_id::int, count(*), min(report.tests), min(report.failed) FROM ingest_report AS report "
+        "JOIN ingest_run AS run ON run.id = report.run_id GROUP BY run.build_id"
+    )
+    assert sorted(rows) == [(build, 1, cases, build) for build in sorted(accepted)]
+    failures = server.query("SELECT count(*) FROM ingest_failure")[0][0]
+    assert failures == sum(accepted)

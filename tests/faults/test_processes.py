@@ -1,0 +1,139 @@
+"""Killed at any point, nothing that was accepted is lost or counted twice."""
+
+import shutil
+import signal
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.faults.server import Server, assert_each_counted_once, running, suite, until
+
+pytestmark = pytest.mark.processes
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One server for all tests that only break parts of it: each adds to `accepted`, and all of it must hold."""
+    with running(tmp_path_factory.mktemp("home")) as started:
+        yield started
+
+
+def send_all(server: Server, builds: range) -> None:
+    for build in builds:
+        server.accepted[build] = server.send_until_accepted(suite(build), f"build_id={build}")
+
+
+class Sender(threading.Thread):
+    """A CI system that goes on sending, and retries, while a test breaks things."""
+
+    def __init__(self, server: Server, builds: range) -> None:
+        super().__init__()
+        self._server, self._builds = server, builds
+
+    def run(self) -> None:
+        send_all(self._server, self._builds)
+
+
+def sending(server: Server, builds: range) -> Sender:
+    sender = Sender(server, builds)
+    sender.start()
+    return sender
+
+
+def test_a_killed_worker_loses_nothing(server: Server) -> None:
+    sender = sending(server, range(1, 13))
+    for _ in range(5):
+        until(lambda: "processing" in server.states(), 20, "an upload is being processed")
+        until(lambda: server.kill("celery", "worker"), 20, "the worker is killed")
+    sender.join()
+    assert_each_counted_once(server, server.accepted)
+    assert server.query("SELECT max(tries) FROM ingest_upload")[0][0] >= 2, "no upload was hit: the test is too gentle"
+
+
+def test_a_killed_web_process_loses_nothing_that_was_answered(server: Server) -> None:
+    sender = sending(server, range(101, 109))
+    for _ in range(3):
+        time.sleep(0.4)
+        assert server.kill("gunicorn")
+        until(lambda: server.children("gunicorn"), 30, "web is started again")
+    sender.join()
+    assert_each_counted_once(server, server.accepted)
+
+
+def test_a_web_process_killed_in_the_middle_of_a_body_stores_no_half(server: Server) -> None:
+    until(server.answers, 30, "web is back")
+    content = suite(200)
+    head = (
+        f"POST /api/v1/projects/my-project/uploads?build_id=200 HTTP/1.1\r\nHost: localhost\r\n"
+        f"Authorization: Bearer {server.token}\r\nContent-Type: application/xml\r\nContent-Length: {len(content)}\r\n\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", server.port)) as half:
+        half.sendall(head.encode() + content[: len(content) // 2])
+        time.sleep(0.3)
+        server.kill("gunicorn")
+    until(server.answers, 30, "web is back")
+    assert server.states() == {"processed": len(server.accepted)}
+    send_all(server, range(200, 201))
+    assert_each_counted_once(server, server.accepted)
+
+
+def test_a_killed_database_loses_nothing(server: Server) -> None:
+    sender = sending(server, range(301, 309))
+    for _ in range(2):
+        time.sleep(0.4)
+        until(lambda: server.kill("bin/postgres", "-D"), 20, "the database is killed")
+        until(lambda: server.states(), 30, "the database is back")
+    sender.join()
+    assert_each_counted_once(server, server.accepted)
+
+
+def test_a_database_that_is_stopped_and_started_loses_nothing(server: Server) -> None:
+    sender = sending(server, range(401, 405))
+    postmaster = server.children("bin/postgres", "-D")[0]
+    postmaster.send_signal(signal.SIGINT)
+    until(lambda: not postmaster.is_running() and server.states(), 30, "the database was stopped and is back")
+    sender.join()
+    assert_each_counted_once(server, server.accepted)
+
+
+def test_lost_broker_files_only_cost_time(server: Server) -> None:
+    workers = server.children("celery", "worker")
+    for worker in workers:
+        worker.suspend()
+    send_all(server, range(501, 505))
+    assert server.states()["received"] == 4
+    for message in (server.home / "broker").glob("*.msg"):
+        message.unlink()
+    for worker in workers:
+        worker.resume()
+    assert_each_counted_once(server, server.accepted)
+
+
+def test_a_broker_folder_that_is_gone_is_no_reason_to_refuse(server: Server) -> None:
+    shutil.rmtree(server.home / "broker")
+    send_all(server, range(601, 603))
+    (server.home / "broker" / "control").mkdir(parents=True, exist_ok=True)
+    assert_each_counted_once(server, server.accepted)
+
+
+def test_stopping_leaves_no_process_and_starting_again_is_quick(tmp_path: Path) -> None:
+    server = Server(tmp_path)
+    server.start()
+    send_all(server, range(1, 4))
+    family = psutil.Process(server.process.pid).children(recursive=True)
+    assert len(family) > 8
+    server.stop()
+    _, alive = psutil.wait_procs(family, timeout=10)
+    assert alive == []
+    server.start()
+    server.process.kill()  # and the supervisor itself, with no chance to stop anything
+    server.process.wait()
+    psutil.wait_procs(family, timeout=20)
+    server.start()
+    assert_each_counted_once(server, server.accepted)
+    server.stop()
