@@ -52,7 +52,10 @@ class RunMetadata:
         values = asdict(self)
         if self.started_at is not None:
             values["started_at"] = self.started_at.isoformat()
-        return {name: value for name, value in values.items() if value not in ("", None, {})}
+        said = {name: value for name, value in values.items() if value not in ("", None, {})}
+        if self.attempt == 1:
+            said.pop("attempt")
+        return said
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "RunMetadata":

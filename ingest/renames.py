@@ -7,6 +7,8 @@ from difflib import SequenceMatcher
 
 LIKELY = 0.82
 """Below this share of common characters two names are two tests. Chosen on renames in real histories."""
+MOVED = 0.6
+"""The same for the classes of two tests of one name: a move to another folder keeps most of them."""
 _CANDIDATES = 200
 """New names that one gone name is compared with at most."""
 _MOST = 2_000
@@ -37,14 +39,14 @@ def likely_renames(gone: Sequence[Named], new: Sequence[Named]) -> list[LikelyRe
         by_class[test.classname].append(test)
     pairs = []
     for old in gone:
-        moved = [(test, _alike(old.classname, test.classname, 0.3)) for test in by_name[old.name][:_CANDIDATES]]
+        moved = [(test, _alike(old.classname, test.classname, MOVED)) for test in by_name[old.name][:_CANDIDATES]]
         renamed = [(test, _alike(old.name, test.name, LIKELY)) for test in by_class[old.classname][:_CANDIDATES]]
         pairs += [LikelyRename(old.number, test.number, round(score, 3)) for test, score in (*moved, *renamed) if score]
     return _each_once(pairs)
 
 
 def _alike(old: str, new: str, least: float) -> float:
-    """0 where the two differ more than `least` allows; a same name in another class counts as near-identical."""
+    """The share of common characters; 0 where it is below `least`."""
     matcher = SequenceMatcher(None, old[:300], new[:300], autojunk=False)
     if matcher.real_quick_ratio() < least or matcher.quick_ratio() < least:
         return 0.0

@@ -2,6 +2,7 @@
 
 import numpy as np
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from ingest.models import Rename, Report, Test
@@ -68,11 +69,15 @@ def test_unalias(*, test: Test) -> None:
 
 @transaction.atomic
 def rename_decide(*, rename: Rename, accept: bool, user_id: int | None) -> bool:
-    """Accept or dismiss a suggestion. False where somebody else was quicker."""
+    """Accept or dismiss a suggestion; a test has one new name, so accepting one dismisses its rivals.
+
+    False where somebody else was quicker."""
     state = Rename.State.ACCEPTED if accept else Rename.State.DISMISSED
     open_ = Rename.objects.filter(pk=rename.pk, state=Rename.State.SUGGESTED)
     if not open_.update(state=state, decided_at=timezone.now(), decided_by_id=user_id):
         return False
     if accept:
         test_alias(old=rename.old, new=rename.new)
+        others = Rename.objects.filter(Q(old=rename.old) | Q(new=rename.new), state=Rename.State.SUGGESTED)
+        others.update(state=Rename.State.DISMISSED, decided_at=timezone.now(), decided_by_id=user_id)
     return True

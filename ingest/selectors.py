@@ -6,6 +6,7 @@ from datetime import datetime
 
 import numpy as np
 from django.db import connection
+from django.db.models import Q
 
 from ingest.models import Failure, Report, Roster, Run, Test, Upload
 from ingest.vectors import (
@@ -136,8 +137,9 @@ def report_cases(
     if verdict is not None:
         rows = rows[verdicts[rows] == verdict]
     if search:
-        found = Test.objects.filter(project_id=report.project_id, name__icontains=search)
-        matching = np.fromiter(found.values_list("number", flat=True)[:50_000], dtype=np.int32)
+        named = Q(name__icontains=search) | Q(classname__icontains=search)
+        found = Test.objects.filter(named, project_id=report.project_id)
+        matching = np.fromiter(found.values_list("number", flat=True).iterator(), dtype=np.int32)
         rows = rows[np.isin(numbers[rows], matching)]
     chosen = rows[offset : offset + limit]
     tests = Test.objects.filter(project_id=report.project_id, number__in=[int(one) for one in numbers[chosen]])

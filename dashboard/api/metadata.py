@@ -49,9 +49,7 @@ class MetadataSerializer(serializers.Serializer):
     branch = _text(255, "Branch that was built.")
     pull_request = _text(64, "Pull or merge request number.")
     build_id = _text(255, "The CI system's id of this build or pipeline. Without it, each upload is a run of its own.")
-    build_url = serializers.URLField(
-        max_length=2_000, required=False, allow_blank=True, default="", help_text="Where the build can be seen."
-    )
+    build_url = _text(2_000, "Where the build can be seen: an http or https address.")
     attempt = serializers.IntegerField(
         min_value=1, max_value=10_000, required=False, default=1, help_text="CI's attempt: a re-run is a new run."
     )

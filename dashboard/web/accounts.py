@@ -35,7 +35,8 @@ def one_time_sign_in(request: HttpRequest, uid: str, token: str) -> HttpResponse
 @login_required
 def password(request: HttpRequest) -> HttpResponse:
     """Choose a password."""
-    form = SetPasswordForm(request.user, request.POST or None)  # type: ignore[arg-type]
+    assert isinstance(request.user, User)
+    form = SetPasswordForm(request.user, request.POST or None)
     if request.method == "POST" and form.is_valid():
         update_session_auth_hash(request, form.save())
         messages.success(request, "Your password is set.")

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from dashboard.web import accounts, home, projects, runs, uploads
+from dashboard.web import accounts, case, home, projects, run, runs, setup, test, upload, uploads
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -10,12 +10,15 @@ urlpatterns = [
     path("password", accounts.password, name="password"),
     path("projects/new", projects.create, name="project_create"),
     path("projects/<slug:slug>/", runs.run_list, name="project"),
-    path("projects/<slug:slug>/setup", projects.setup, name="setup"),
-    path("projects/<slug:slug>/tokens/<int:token_id>/revoke", projects.token_revoke_view, name="token_revoke"),
-    path("projects/<slug:slug>/renames/<int:rename_id>", projects.rename_decide_view, name="rename_decide"),
-    path("projects/<slug:slug>/runs/<int:run_id>", runs.run_detail, name="run"),
-    path("projects/<slug:slug>/tests/<int:number>", runs.test_detail, name="test"),
+    path("projects/<slug:slug>/setup", setup.setup, name="setup"),
+    path("projects/<slug:slug>/setup/first-upload", setup.first_upload, name="first_upload"),
+    path("projects/<slug:slug>/tokens/<int:token_id>/revoke", setup.revoke, name="token_revoke"),
+    path("projects/<slug:slug>/renames/<int:rename_id>", test.decide_rename, name="rename_decide"),
+    path("projects/<slug:slug>/runs/<int:run_id>", run.run_detail, name="run"),
+    path("projects/<slug:slug>/runs/<int:run_id>/tests/<int:number>", case.case_detail, name="case"),
+    path("projects/<slug:slug>/tests/<int:number>", test.test_detail, name="test"),
     path("projects/<slug:slug>/uploads", uploads.upload_list, name="uploads"),
-    path("projects/<slug:slug>/uploads/<int:upload_id>", uploads.upload_detail, name="upload"),
-    path("projects/<slug:slug>/uploads/<int:upload_id>/reprocess", uploads.reprocess, name="upload_reprocess"),
+    path("projects/<slug:slug>/uploads/<int:upload_id>", upload.upload_detail, name="upload"),
+    path("projects/<slug:slug>/uploads/<int:upload_id>/outcome", upload.upload_part, name="upload_part"),
+    path("projects/<slug:slug>/uploads/<int:upload_id>/reprocess", upload.reprocess, name="upload_reprocess"),
 ]

@@ -117,7 +117,6 @@ def test_lost_broker_files_only_cost_time(server: Server) -> None:
 def test_a_broker_folder_that_is_gone_is_no_reason_to_refuse(server: Server) -> None:
     shutil.rmtree(server.home / "broker")
     send_all(server, range(601, 603))
-    (server.home / "broker" / "control").mkdir(parents=True, exist_ok=True)
     assert_each_counted_once(server, server.accepted)
 
 

@@ -1,0 +1,28 @@
+// Times: how long ago for the last week, then the local date; the exact moment stays in the title.
+const steps = [[60, "second"], [60, "minute"], [24, "hour"], [7, "day"]];
+const ago = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+const local = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+
+function words(moment) {
+  let amount = (moment - Date.now()) / 1000;
+  if (Math.abs(amount) < 10) return "just now";
+  for (const [size, unit] of steps) {
+    if (Math.abs(amount) < size) return ago.format(Math.round(amount), unit);
+    amount /= size;
+  }
+  return local.format(moment);
+}
+
+function show(root) {
+  for (const time of root.querySelectorAll("time[data-when]")) {
+    const moment = new Date(time.dateTime);
+    if (Number.isNaN(moment.valueOf())) continue;
+    time.dataset.utc ??= time.title;
+    time.title = `${time.dataset.utc} (${local.format(moment)} here)`;
+    time.textContent = words(moment);
+  }
+}
+
+show(document);
+setInterval(() => show(document), 30_000);
+document.addEventListener("htmx:load", (event) => show(event.target));

@@ -1,0 +1,26 @@
+"""Somebody who is signed in, and static files without the manifest that `serve` writes."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from ingest.models import Project
+
+
+@pytest.fixture(autouse=True)
+def _plain_static_files(settings) -> None:  # type: ignore[no-untyped-def]
+    plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    settings.STORAGES = {**settings.STORAGES, "staticfiles": plain}
+
+
+@pytest.fixture
+def person(db: None) -> User:
+    return User.objects.create_user("kim", password="a-long-password")
+
+
+@pytest.fixture
+def page(person: User, project: Project) -> Client:
+    """A browser of somebody signed in, beside a project."""
+    client = Client()
+    client.force_login(person)
+    return client
