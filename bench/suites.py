@@ -22,7 +22,10 @@ def document(tests: Iterable[int], seed: int = 0, every: int = 1_000) -> bytes:
 
 def files(count: int, each: int, seed: int = 0, every: int = 1_000) -> list[tuple[str, bytes]]:
     """The same suite as Surefire writes it: a file a class."""
-    return [
-        (f"target/surefire-reports/TEST-tests.pkg.Mod{n}.xml", document(range(n * each, (n + 1) * each), seed, every))
-        for n in range(count)
-    ]
+    return [(f"target/surefire-reports/TEST-tests.pkg.Mod{n}.xml", _surefire(n, each, seed, every)) for n in range(count)]
+
+
+def _surefire(n: int, each: int, seed: int, every: int) -> bytes:
+    cases = "".join(case(i, seed, every) for i in range(n * each, (n + 1) * each))
+    schema = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:noNamespaceSchemaLocation="surefire.xsd"'
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuite {schema} name="tests.pkg.Mod{n}">{cases}</testsuite>'.encode()

@@ -3,7 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
+
+from rapidfuzz.distance import Indel
 
 LIKELY = 0.82
 """Below this share of common characters two names are two tests. Chosen on renames in real histories."""
@@ -47,11 +48,7 @@ def likely_renames(gone: Sequence[Named], new: Sequence[Named]) -> list[LikelyRe
 
 def _alike(old: str, new: str, least: float) -> float:
     """The share of common characters; 0 where it is below `least`."""
-    matcher = SequenceMatcher(None, old[:300], new[:300], autojunk=False)
-    if matcher.real_quick_ratio() < least or matcher.quick_ratio() < least:
-        return 0.0
-    ratio = matcher.ratio()
-    return ratio if ratio >= least else 0.0
+    return float(Indel.normalized_similarity(old[:300], new[:300], score_cutoff=least))
 
 
 def _each_once(pairs: Iterable[LikelyRename]) -> list[LikelyRename]:

@@ -56,8 +56,28 @@ class Remembered:
         return self._row_of.get(key, -1)
 
 
-_memory: dict[tuple[str, str, str], Remembered] = {}
 _nothing = Remembered([])
+
+
+class _Memory:
+    """What is remembered of each place, all together bounded."""
+
+    def __init__(self) -> None:
+        self._places: dict[tuple[str, str, str], Remembered] = {}
+        self._size = 0
+
+    def get(self, place: Place) -> Remembered:
+        return self._places.get(place.id, _nothing)
+
+    def put(self, place: Place, keys: list[TestKey]) -> None:
+        self._size += len(keys) - len(self.get(place).keys)
+        if self._size > _REMEMBERED:
+            self._places, self._size = {}, len(keys)
+        if len(keys) <= _REMEMBERED:
+            self._places[place.id] = Remembered(keys)
+
+
+_memory = _Memory()
 
 
 class Walk:
@@ -67,7 +87,7 @@ class Walk:
 
     def __init__(self, place: Place) -> None:
         self._place = place
-        self._known = _memory.get(place.id, _nothing)
+        self._known = _memory.get(place)
         self._at = 0
         self.ranges: list[tuple[int, int]] = []
         """The report's rows that this place filled."""
@@ -90,7 +110,4 @@ class Walk:
         """What this document named here is what the next one is compared with."""
         mine = [key for start, end in self.ranges for key in keys[start:end]]
         if mine != self._known.keys:
-            if sum(len(one.keys) for one in _memory.values()) + len(mine) > _REMEMBERED:
-                _memory.clear()
-            if len(mine) <= _REMEMBERED:
-                _memory[self._place.id] = Remembered(mine)
+            _memory.put(self._place, mine)

@@ -16,14 +16,14 @@ class Merger:
 
     def __init__(self) -> None:
         self._files: list[tuple[str, ParsedReport]] = []
+        self._seen: set[bytes] = set()
 
     def add(self, name: str, report: ParsedReport) -> None:
-        if not any(known.content_digests == report.content_digests for _, known in self._same_size(report)):
+        """The same file twice in one upload counts once."""
+        new = set(report.content_digests) - self._seen
+        if new or not report.content_digests:
+            self._seen |= new
             self._files.append((name, report))
-
-    def _same_size(self, report: ParsedReport) -> list[tuple[str, ParsedReport]]:
-        """Candidates for being the same file twice in one upload, which counts once."""
-        return [item for item in self._files if report.content_digests and len(item[1].keys) == len(report.keys)]
 
     def merged(self) -> ParsedReport:
         if len(self._files) == 1:
@@ -55,12 +55,13 @@ class _Joiner:
 
     def add(self, name: str, report: ParsedReport) -> None:
         whole = self._whole
+        earlier_attempt = bool(_BAZEL_ATTEMPT.search(name))
         for row, key in enumerate(report.keys):
             at = self._row_of.setdefault(key[4] or key, len(whole.keys))
             if at < len(whole.keys):
                 self._named_again(at, _occurrence(report, row))
                 continue
-            if _BAZEL_ATTEMPT.search(name):
+            if earlier_attempt:
                 self._retried.add(at)
             whole.keys.append(key)
             whole.verdicts.append(report.verdicts[row])
