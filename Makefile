@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test lint format bench clean help
+.PHONY: run test science lint format bench clean help
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -34,6 +34,9 @@ run: $(VENV)/.run  ## start Flakeboard; Ctrl-C stops it
 
 test: $(VENV)/.dev  ## run the tests on a real PostgreSQL
 	@$(BIN)/python -m pytest $(ARGS)
+
+science: $(VENV)/.dev  ## reproduce published figures from their data
+	@$(BIN)/python -m pytest tests/science $(ARGS)
 
 lint: $(VENV)/.dev  ## check format, style and types
 	@$(BIN)/ruff format --check .

@@ -22,7 +22,9 @@ def document(tests: Iterable[int], seed: int = 0, every: int = 1_000) -> bytes:
 
 def files(count: int, each: int, seed: int = 0, every: int = 1_000) -> list[tuple[str, bytes]]:
     """The same suite as Surefire writes it: a file a class."""
-    return [(f"target/surefire-reports/TEST-tests.pkg.Mod{n}.xml", _surefire(n, each, seed, every)) for n in range(count)]
+    return [
+        (f"target/surefire-reports/TEST-tests.pkg.Mod{n}.xml", _surefire(n, each, seed, every)) for n in range(count)
+    ]
 
 
 def _surefire(n: int, each: int, seed: int, every: int) -> bytes:

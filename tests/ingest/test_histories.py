@@ -21,7 +21,12 @@ def load(archive: str, slug: str, **options: str) -> str:
 def totals(slug: str) -> tuple[int, int, int, int]:
     reports = Report.objects.filter(project__slug=slug)
     failing = sum(report.failed + report.errored for report in reports.defer("verdicts", "durations"))
-    return reports.count(), sum(reports.values_list("tests", flat=True)), failing, Project.objects.get(slug=slug).test_count
+    return (
+        reports.count(),
+        sum(reports.values_list("tests", flat=True)),
+        failing,
+        Project.objects.get(slug=slug).test_count,
+    )
 
 
 def test_tfscreen_comes_in_whole_and_once() -> None:

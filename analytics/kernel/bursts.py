@@ -1,0 +1,66 @@
+"""Section 3: how many failures in a row, and how likely a failure is to be followed by another."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from analytics.kernel.executions import Executions, Floats, Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Bursts:
+    """Per test: bursts over all its streams, and what followed what at one revision."""
+
+    count: Ints
+    longest: Ints
+    mean: Floats
+    """NaN where a test never failed."""
+    lengths: Ints
+    """The length of every burst, by test and time."""
+    test: Ints
+    """The test of every burst."""
+    fail_fail: Ints
+    fail_pass: Ints
+    pass_fail: Ints
+    pass_pass: Ints
+    """Consecutive executions in one stream at one revision, by how the first and the second ended."""
+
+
+def bursts(executions: Executions, stream: npt.NDArray[np.integer], revision: npt.NDArray[np.integer]) -> Bursts:
+    """Maximal runs of consecutive failing executions within a stream (`stream`, `revision` by report).
+
+    Skips are not executions: they neither end a burst nor make it longer."""
+    ran = executions.where(executions.executed)
+    at = np.lexsort((ran.ordinal, ran.report, stream[ran.report], ran.test))
+    test, report, failing = ran.test[at], ran.report[at], ran.failing[at]
+    same_stream = np.zeros(len(test), dtype=bool)
+    same_stream[1:] = (test[1:] == test[:-1]) & (stream[report[1:]] == stream[report[:-1]])
+    before = np.zeros(len(test), dtype=bool)
+    before[1:] = failing[:-1]
+    starts = np.flatnonzero(failing & ~(same_stream & before))
+    after = np.ones(len(test), dtype=bool)
+    after[:-1] = ~(failing[1:] & same_stream[1:])
+    ends = np.flatnonzero(failing & after)
+    lengths, owner = ends - starts + 1, test[starts]
+    count = np.bincount(owner, minlength=ran.tests)
+    total = np.bincount(owner, weights=lengths, minlength=ran.tests)
+    longest = np.zeros(ran.tests, dtype=np.int64)
+    np.maximum.at(longest, owner, lengths)
+    paired = same_stream.copy()
+    paired[1:] &= revision[report[1:]] == revision[report[:-1]]
+
+    def pairs(first: npt.NDArray[np.bool_], second: npt.NDArray[np.bool_]) -> Ints:
+        return np.bincount(test[paired & first & second], minlength=ran.tests).astype(np.int64)
+
+    return Bursts(
+        count=count.astype(np.int64),
+        longest=longest,
+        mean=np.divide(total, count, out=np.full(ran.tests, np.nan), where=count > 0),
+        lengths=lengths.astype(np.int64),
+        test=owner.astype(np.int64),
+        fail_fail=pairs(before, failing),
+        fail_pass=pairs(before, ~failing),
+        pass_fail=pairs(~before, failing),
+        pass_pass=pairs(~before, ~failing),
+    )

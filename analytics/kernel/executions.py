@@ -1,0 +1,65 @@
+"""What every section works on: executions as arrays, sorted by test and then by time."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ingest.verdict import Verdict
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Executions:
+    """Row i: in `report`, attempt `ordinal` of `test` ended with `verdict` after `duration` seconds."""
+
+    tests: int
+    """How many tests there are: they are numbered from 0."""
+    test: npt.NDArray[np.integer]
+    report: npt.NDArray[np.integer]
+    verdict: npt.NDArray[np.integer]
+    ordinal: npt.NDArray[np.integer]
+    duration: npt.NDArray[np.floating]
+
+    def __post_init__(self) -> None:
+        sizes = {len(column) for column in (self.test, self.report, self.verdict, self.ordinal, self.duration)}
+        if len(sizes) > 1:
+            raise ValueError(f"columns of different lengths: {sorted(sizes)}")
+
+    @property
+    def failing(self) -> Flags:
+        return np.asarray((self.verdict == Verdict.FAIL) | (self.verdict == Verdict.ERROR))
+
+    @property
+    def executed(self) -> Flags:
+        return np.asarray(self.verdict != Verdict.SKIP)
+
+    def where(self, chosen: Flags) -> "Executions":
+        return Executions(
+            self.tests,
+            self.test[chosen],
+            self.report[chosen],
+            self.verdict[chosen],
+            self.ordinal[chosen],
+            self.duration[chosen],
+        )
+
+    def count(self, chosen: Flags) -> Ints:
+        """Chosen rows per test."""
+        return np.bincount(self.test[chosen], minlength=self.tests).astype(np.int64)
+
+
+def of_matrix(outcomes: npt.NDArray[np.integer]) -> Executions:
+    """Executions of a tests x reports matrix of verdicts, negative where a test is absent; one attempt each."""
+    test, report = np.nonzero(outcomes >= 0)
+    return Executions(
+        tests=outcomes.shape[0],
+        test=test,
+        report=report,
+        verdict=outcomes[test, report],
+        ordinal=np.zeros(len(test), dtype=np.int16),
+        duration=np.full(len(test), np.nan, dtype=np.float32),
+    )

@@ -1,0 +1,55 @@
+"""Section 1: failure rates with their intervals, of tests and of whole suites."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from analytics.kernel.executions import Executions, Floats, Ints
+from analytics.kernel.parameters import DEFAULTS, Parameters
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """failed / executed with its interval; all three are NaN where nothing was executed."""
+
+    failed: Ints
+    executed: Ints
+    rate: Floats
+    low: Floats
+    high: Floats
+
+
+def clopper_pearson(
+    failed: npt.NDArray[np.integer], executed: npt.NDArray[np.integer], confidence: float
+) -> tuple[Floats, Floats]:
+    """The exact interval of a binomial proportion (Clopper and Pearson 1934), by quantiles of the beta distribution."""
+    tail = (1 - confidence) / 2
+    passed = executed - failed
+    low = np.where(failed > 0, stats.beta.ppf(tail, np.maximum(failed, 1), passed + 1), 0.0)
+    high = np.where(passed > 0, stats.beta.ppf(1 - tail, failed + 1, np.maximum(passed, 1)), 1.0)
+    unknown = executed == 0
+    low[unknown] = high[unknown] = np.nan
+    return low, high
+
+
+def rates_of(
+    failed: npt.NDArray[np.integer], executed: npt.NDArray[np.integer], parameters: Parameters = DEFAULTS
+) -> Rates:
+    """Rates from counts."""
+    bad, ran = np.asarray(failed, dtype=np.int64), np.asarray(executed, dtype=np.int64)
+    low, high = clopper_pearson(bad, ran, parameters.confidence)
+    rate = np.divide(bad, ran, out=np.full(bad.shape, np.nan), where=ran > 0)
+    return Rates(bad, ran, rate, low, high)
+
+
+def failure_rates(executions: Executions, parameters: Parameters = DEFAULTS) -> Rates:
+    """f = (FAIL + ERROR) / executed, per test. A skip is not an execution."""
+    return rates_of(executions.count(executions.failing), executions.count(executions.executed), parameters)
+
+
+def suite_failure_rate(executions: Executions, flaky: npt.NDArray[np.bool_], runs: int) -> Rates:
+    """TSR: runs with at least one failure of a flaky test / runs (Lam6)."""
+    hit = np.unique(executions.report[executions.failing & flaky[executions.test]])
+    return rates_of(np.array([len(hit)]), np.array([runs]))

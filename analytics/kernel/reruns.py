@@ -1,0 +1,148 @@
+"""Section 4: how many reruns, three numbers and never one constant, and what they cost."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import optimize, special
+
+from analytics.kernel.bursts import Bursts
+from analytics.kernel.executions import Floats, Ints
+from analytics.kernel.parameters import DEFAULTS, Parameters
+
+NEVER = 0
+"""In place of a number: no number of reruns up to the limit is enough."""
+_MOST = 2**40
+
+Beta = tuple[float, float]
+
+
+def _least(enough: Callable[[Ints], npt.NDArray[np.bool_]], shape: tuple[int, ...], most: int) -> Ints:
+    """The least n from 1 to `most` for which `enough(n)` holds, as it does for all greater ones; NEVER for none."""
+    low, high = np.zeros(shape, dtype=np.int64), np.full(shape, most, dtype=np.int64)
+    possible = enough(high)
+    while np.any(high - low > 1):
+        middle = (low + high) // 2
+        good = enough(np.maximum(middle, 1))
+        high = np.where(good, middle, high)
+        low = np.where(good, low, middle)
+    return np.where(possible, high, NEVER)
+
+
+# -- to get past it ----------------------------------------------------------------------------------------------
+
+
+def fit_prior(again: Ints, not_again: Ints, parameters: Parameters = DEFAULTS) -> Beta:
+    """Empirical Bayes: the Beta that makes the project's own counts of "failed again" most likely (beta-binomial)."""
+    known = again + not_again > 0
+    k, n = again[known].astype(np.float64), (again + not_again)[known].astype(np.float64)
+    if len(n) < parameters.prior_tests:
+        return parameters.fallback_prior
+
+    def unlikelihood(logs: Floats) -> float:
+        a, b = np.exp(logs)
+        return -float(np.sum(special.betaln(a + k, b + n - k) - special.betaln(a, b)))
+
+    found = optimize.minimize(unlikelihood, np.log([1.0, 1.0]), method="L-BFGS-B", bounds=[(-5.0, 5.0)] * 2)
+    a, b = np.exp(found.x)
+    return float(a), float(b)
+
+
+def to_get_past(bursts: Bursts, prior: Beta, parameters: Parameters = DEFAULTS) -> Ints:
+    """After a failure, the least n for which P(all n reruns fail) <= 1 - C, up to the limit, else NEVER.
+
+    A rerun after a failure fails with q, not with f, and q is uncertain: E[q^n] = B(a + n, b) / B(a, b)."""
+    a, b = bursts.fail_fail + prior[0], bursts.fail_pass + prior[1]
+
+    def enough(n: Ints) -> npt.NDArray[np.bool_]:
+        return np.asarray(special.betaln(a + n, b) - special.betaln(a, b) <= np.log1p(-parameters.confidence))
+
+    return _least(enough, a.shape, parameters.rerun_limit)
+
+
+def to_get_past_known(q: float, confidence: float) -> int:
+    """The same with q known: ceil(log(1 - C) / log q), as in FLEX and Gruber."""
+    return 1 if q <= 0 else int(np.ceil(np.log1p(-confidence) / np.log(q) - 1e-12))
+
+
+# -- to expose it ------------------------------------------------------------------------------------------------
+
+
+def exposed(n: npt.ArrayLike, p_pass: npt.ArrayLike, p_fail: npt.ArrayLike) -> Floats:
+    """U(n): the chance that n executions show at least one pass and at least one failure (Gruber)."""
+    n, p_pass, p_fail = (np.asarray(value, dtype=np.float64) for value in (n, p_pass, p_fail))
+    neither = np.maximum(1 - p_pass - p_fail, 0.0)
+    return np.asarray(1 - (1 - p_fail) ** n - (1 - p_pass) ** n + neither**n)
+
+
+def to_expose(p_pass: Floats, p_fail: Floats, confidence: float) -> Ints:
+    """The least n with U(n) > C; NEVER for a test that never passes or never fails. P over all executions."""
+    p_pass, p_fail = np.asarray(p_pass, dtype=np.float64), np.asarray(p_fail, dtype=np.float64)
+    both = (p_pass > 0) & (p_fail > 0)
+
+    def enough(n: Ints) -> npt.NDArray[np.bool_]:
+        return both & (exposed(n, p_pass, p_fail) > confidence)
+
+    return _least(enough, p_pass.shape, _MOST)
+
+
+# -- to confirm a fix --------------------------------------------------------------------------------------------
+
+
+def to_confirm(bursts: Bursts, parameters: Parameters = DEFAULTS) -> Ints:
+    """The least m for which an unfixed test would show m clean runs with probability <= 1 - C.
+
+    What matters is the onset rate g = P(fail | previous passed): E[(1 - g)^m] = B(a, b + m) / B(a, b)."""
+    a, b = bursts.pass_fail + parameters.onset_prior[0], bursts.pass_pass + parameters.onset_prior[1]
+
+    def enough(m: Ints) -> npt.NDArray[np.bool_]:
+        return np.asarray(special.betaln(a, b + m) - special.betaln(a, b) <= np.log1p(-parameters.confidence))
+
+    return _least(enough, a.shape, _MOST)
+
+
+def to_confirm_known(g: float, confidence: float) -> int:
+    """The same with g known: 59 clean runs for 5 %, 299 for 1 %, at 95 %."""
+    return int(np.ceil(np.log1p(-confidence) / np.log1p(-g) - 1e-12))
+
+
+def excluded_by(clean: int, confidence: float) -> float:
+    """The failure rate above which `clean` clean runs in a row have a chance of at most 1 - C."""
+    return float(-np.expm1(np.log1p(-confidence) / clean))
+
+
+# -- what it costs -----------------------------------------------------------------------------------------------
+
+
+def expected_executions(n: int, p_pass: float, p_fail: float) -> float:
+    """E[R(n)]: executions until the test is exposed, n at most (Trace)."""
+    steps = np.arange(1, n + 1)
+    u = exposed(steps, p_pass, p_fail)
+    gained = np.diff(u)
+    return float(np.sum(steps[1:] * gained) + n * (1 - u[-1]))
+
+
+def expected_rerun_time(n: int, f: float, seconds: float) -> float:
+    """FLEX: expected time of rerun-on-failure with at most n executions, sum of f^(k-1) (1-f) k W for k to n."""
+    k = np.arange(1, n + 1)
+    return float(np.sum(f ** (k - 1) * (1 - f) * k * seconds))
+
+
+# -- a project's curves ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ExposureCurve:
+    """S(n): the share of flaky tests that n reruns expose with probability p."""
+
+    n: Ints
+    share: Floats
+
+
+def exposure_curve(p_pass: Floats, p_fail: Floats, p: float, most: int = 1_000) -> ExposureCurve:
+    needed = to_expose(p_pass, p_fail, p)
+    n = np.arange(1, most + 1)
+    reached = np.sort(needed[needed != NEVER])
+    total = max(len(needed), 1)
+    return ExposureCurve(n, np.searchsorted(reached, n, side="right") / total)

@@ -1,0 +1,203 @@
+"""The kernel against brute force, and on the edges: nothing, one, all, never."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from analytics.kernel import bursts, clusters, executions, orders, rates, reruns
+from analytics.kernel.orders import OrderKind
+from tests.analytics import brute
+
+matrices = st.integers(1, 12).flatmap(
+    lambda reports: st.tuples(
+        st.lists(
+            st.lists(st.sampled_from([-1, 0, 0, 1, 2, 3]), min_size=reports, max_size=reports), min_size=1, max_size=5
+        ),
+        st.lists(st.integers(0, 2), min_size=reports, max_size=reports),
+        st.lists(st.integers(0, 1), min_size=reports, max_size=reports),
+    )
+)
+
+
+@given(matrices)
+def test_rates_are_what_counting_gives(drawn) -> None:  # type: ignore[no-untyped-def]
+    outcomes, _, _ = drawn
+    found = rates.failure_rates(executions.of_matrix(np.array(outcomes)))
+    for test, row in enumerate(outcomes):
+        failed, executed = brute.counts(row)
+        assert (found.failed[test], found.executed[test]) == (failed, executed)
+        if executed:
+            exact = stats.binomtest(failed, executed).proportion_ci(0.95, "exact")
+            assert (found.low[test], found.high[test]) == pytest.approx((exact.low, exact.high), abs=1e-9)
+            assert found.low[test] <= found.rate[test] <= found.high[test]
+        else:
+            assert np.isnan([found.rate[test], found.low[test], found.high[test]]).all()
+
+
+@given(matrices)
+def test_bursts_are_what_walking_gives(drawn) -> None:  # type: ignore[no-untyped-def]
+    outcomes, streams, revisions = drawn
+    found = bursts.bursts(executions.of_matrix(np.array(outcomes)), np.array(streams), np.array(revisions))
+    for test, row in enumerate(outcomes):
+        lengths = brute.burst_lengths(row, streams)
+        assert sorted(found.lengths[found.test == test]) == sorted(lengths)
+        assert (found.count[test], found.longest[test]) == (len(lengths), max(lengths, default=0))
+        seen = brute.transitions(row, streams, revisions)
+        assert found.fail_fail[test] == seen[True, True]
+        assert found.fail_pass[test] == seen[True, False]
+        assert found.pass_fail[test] == seen[False, True]
+        assert found.pass_pass[test] == seen[False, False]
+
+
+def some_bursts(fail_fail: int = 0, fail_pass: int = 0, pass_fail: int = 0, pass_pass: int = 0) -> bursts.Bursts:
+    one = [np.array([count]) for count in (fail_fail, fail_pass, pass_fail, pass_pass)]
+    return bursts.Bursts(one[0], one[0], np.array([1.0]), one[0], one[0], *one)
+
+
+def test_reruns_follow_the_burst_and_not_the_rate() -> None:
+    rare_but_sticky = some_bursts(fail_fail=80, fail_pass=20)
+    often_but_alone = some_bursts(fail_fail=5, fail_pass=95)
+    assert reruns.to_get_past(often_but_alone, (0.5, 0.5))[0] == 2
+    assert reruns.to_get_past(rare_but_sticky, (0.5, 0.5))[0] > 10
+    assert reruns.to_get_past(some_bursts(fail_fail=100), (0.5, 0.5))[0] == reruns.NEVER
+
+
+@pytest.mark.parametrize("q", [0.04, 0.3, 0.6, 0.8])
+def test_with_much_data_the_predictive_number_is_the_known_one(q: float) -> None:
+    many = some_bursts(fail_fail=int(1e7 * q), fail_pass=int(1e7 * (1 - q)))
+    assert reruns.to_get_past(many, (0.5, 0.5))[0] == reruns.to_get_past_known(q, 0.95)
+
+
+@given(st.floats(0.001, 0.999), st.floats(0.0, 1.0), st.sampled_from([0.5, 0.95]))
+def test_the_number_to_expose_is_the_least(p_fail: float, share: float, confidence: float) -> None:
+    p_pass = (1 - p_fail) * max(share, 0.001)
+    n = int(reruns.to_expose(np.array([p_pass]), np.array([p_fail]), confidence)[0])
+    assert reruns.exposed(n, p_pass, p_fail) > confidence
+    assert n == 1 or reruns.exposed(n - 1, p_pass, p_fail) <= confidence
+
+
+def test_u_on_cases_made_by_hand() -> None:
+    assert reruns.exposed(1, 0.5, 0.5) == 0
+    assert reruns.exposed(2, 0.5, 0.5) == pytest.approx(0.5)
+    assert reruns.exposed(3, 0.5, 0.25) == pytest.approx(1 - 0.75**3 - 0.5**3 + 0.25**3)
+    assert reruns.to_expose(np.array([1.0, 0.0]), np.array([0.0, 1.0]), 0.95).tolist() == [reruns.NEVER, reruns.NEVER]
+
+
+def test_clean_runs_that_confirm_a_fix() -> None:
+    assert reruns.to_confirm_known(0.05, 0.95) == 59
+    assert reruns.to_confirm_known(0.01, 0.95) == 299
+    seen_often = reruns.to_confirm(some_bursts(pass_fail=500_000, pass_pass=9_500_000))
+    assert seen_often[0] == 59
+    assert reruns.to_confirm(some_bursts(pass_fail=1, pass_pass=99))[0] > 299 / 2
+
+
+def test_what_others_call_fixed_excludes_only_high_rates() -> None:
+    excluded = [round(100 * reruns.excluded_by(clean, 0.95), 1) for clean in (5, 20, 30, 100)]
+    assert excluded == [45.1, 13.9, 9.5, 3.0]
+
+
+def test_costs_are_what_summing_gives() -> None:
+    n, p_pass, p_fail = 6, 0.7, 0.2
+    u = [float(reruns.exposed(x, p_pass, p_fail)) for x in range(n + 1)]
+    slow = sum(x * (u[x] - u[x - 1]) for x in range(2, n + 1)) + n * (1 - u[n])
+    assert reruns.expected_executions(n, p_pass, p_fail) == pytest.approx(slow)
+    assert reruns.expected_rerun_time(2, 0.5, 10.0) == pytest.approx(0.5 * 10 + 0.25 * 20)
+
+
+def test_the_prior_is_the_projects_own_where_there_is_enough() -> None:
+    rng = np.random.default_rng(4)
+    q = rng.beta(2, 8, size=400)
+    failures = rng.integers(20, 60, size=400)
+    again = rng.binomial(failures, q)
+    a, b = reruns.fit_prior(again, failures - again)
+    assert a / (a + b) == pytest.approx(0.2, abs=0.02)
+    assert reruns.fit_prior(np.array([3]), np.array([1])) == (0.5, 0.5)
+
+
+@given(matrices)
+def test_cofailures_are_what_comparing_gives(drawn) -> None:  # type: ignore[no-untyped-def]
+    outcomes, _, _ = drawn
+    matrix = np.array(outcomes)
+    runs = matrix.shape[1]
+    found = clusters.cofailures(clusters.incidence(executions.of_matrix(matrix), runs))
+    failing = [{run for run, one in enumerate(row) if one in brute.FAILING} for row in outcomes]
+    slow = brute.common_runs(failing)
+    pairs = list(zip(found.first.tolist(), found.second.tolist(), strict=True))
+    assert dict(zip(pairs, found.together.tolist(), strict=True)) == slow
+    for index, (i, j) in enumerate(pairs):
+        assert found.jaccard[index] == pytest.approx(len(failing[i] & failing[j]) / len(failing[i] | failing[j]))
+        tail = brute.hypergeometric_tail(runs, len(failing[i]), len(failing[j]), slow[i, j])
+        assert found.p_value[index] == pytest.approx(tail)
+    tests = sum(bool(runs_) for runs_ in failing)
+    related = brute.benjamini_hochberg(found.p_value.tolist(), max(tests * (tests - 1) // 2, 1), 0.05)
+    assert set(np.flatnonzero(found.related)) == related
+
+
+def test_a_chain_of_weak_links_is_not_one_cluster() -> None:
+    outcomes = np.zeros((4, 4_000), dtype=int)
+    outcomes[0, 0:40] = outcomes[1, 0:40] = 1
+    outcomes[2, 30:70] = outcomes[3, 30:70] = 1  # shares a quarter with the first two
+    label = clusters.clusters(clusters.incidence(executions.of_matrix(outcomes), 4_000)).label
+    assert label[0] == label[1] != label[2] == label[3]
+
+
+def test_no_failures_make_no_clusters() -> None:
+    found = clusters.clusters(clusters.incidence(executions.of_matrix(np.zeros((3, 5), dtype=int)), 5))
+    assert found.label.tolist() == [-1, -1, -1]
+    assert len(found.size) == 0
+
+
+def test_tests_that_share_words_are_one_group() -> None:
+    label = clusters.by_signature(np.array([0, 1, 1, 2, 3]), np.array([0, 0, 1, 1, 2]), 5)
+    assert label[0] == label[1] == label[2] != -1
+    assert label[3] == label[4] == -1
+    assert clusters.by_signature(np.array([], dtype=int), np.array([], dtype=int), 2).tolist() == [-1, -1]
+
+
+@pytest.mark.parametrize(
+    ("failed", "runs", "kind"),
+    [
+        ([0, 5, 0], [5, 5, 5], OrderKind.OD),
+        ([0, 1], [1, 1], OrderKind.UNKNOWN),
+        ([0, 0], [9, 9], OrderKind.UNKNOWN),
+        ([40, 2], [50, 50], OrderKind.NDOD),
+        ([10, 11, 9], [50, 50, 50], OrderKind.NDOI),
+        ([1, 0], [50, 50], OrderKind.UNKNOWN),
+        ([], [], OrderKind.UNKNOWN),
+    ],
+)
+def test_kinds_of_order_dependence(failed: list[int], runs: list[int], kind: OrderKind) -> None:
+    assert orders.order_verdict(np.array(failed, dtype=int), np.array(runs, dtype=int)).kind is kind
+
+
+def test_the_polluter_and_the_setter_are_found_among_many() -> None:
+    rng = np.random.default_rng(2)
+    before = rng.random((60, 40)) < 0.5
+    victim = orders.partners(before, before[:, 17])
+    assert (victim.test[0], victim.polluter[0], victim.related[0]) == (17, True, True)
+    brittle = orders.partners(before, ~before[:, 23])
+    assert (brittle.test[0], brittle.polluter[0], brittle.related[0]) == (23, False, True)
+
+
+def test_partners_are_judged_by_fishers_exact_test() -> None:
+    rng = np.random.default_rng(8)
+    before, failed = rng.random((30, 12)) < 0.4, rng.random(30) < 0.3
+    found = orders.partners(before, failed)
+    for test, p_value in zip(found.test, found.p_value, strict=True):
+        there = before[:, test]
+        table = [[np.sum(there & failed), np.sum(there & ~failed)], [np.sum(~there & failed), np.sum(~there & ~failed)]]
+        tails = [stats.fisher_exact(table, alternative=side).pvalue for side in ("less", "greater")]
+        assert p_value == pytest.approx(min(1.0, 2 * min(tails)))
+
+
+def test_nothing_at_all_divides_by_zero() -> None:
+    nothing = executions.of_matrix(np.full((3, 0), -1))
+    empty = np.array([], dtype=int)
+    assert np.isnan(rates.failure_rates(nothing).rate).all()
+    assert bursts.bursts(nothing, empty, empty).longest.tolist() == [0, 0, 0]
+    never_ran = executions.of_matrix(np.full((2, 4), -1))
+    assert bursts.bursts(never_ran, np.zeros(4, dtype=int), np.zeros(4, dtype=int)).count.tolist() == [0, 0]
+    skipped = executions.of_matrix(np.full((2, 4), 3))
+    assert rates.failure_rates(skipped).executed.tolist() == [0, 0]
