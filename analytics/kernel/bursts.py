@@ -23,8 +23,9 @@ class Bursts:
     fail_fail: Ints
     fail_pass: Ints
     pass_fail: Ints
-    pass_pass: Ints
     """Consecutive executions in one stream at one revision, by how the first and the second ended."""
+    pass_pass: Ints
+    """The same across revisions too: a new revision can explain a failure after a pass, but not a second pass."""
 
 
 def bursts(executions: Executions, stream: npt.NDArray[np.integer], revision: npt.NDArray[np.integer]) -> Bursts:
@@ -50,8 +51,8 @@ def bursts(executions: Executions, stream: npt.NDArray[np.integer], revision: np
     paired = same_stream.copy()
     paired[1:] &= revision[report[1:]] == revision[report[:-1]]
 
-    def pairs(first: npt.NDArray[np.bool_], second: npt.NDArray[np.bool_]) -> Ints:
-        return np.bincount(test[paired & first & second], minlength=ran.tests).astype(np.int64)
+    def pairs(chosen: npt.NDArray[np.bool_]) -> Ints:
+        return np.bincount(test[chosen], minlength=ran.tests).astype(np.int64)
 
     return Bursts(
         count=count.astype(np.int64),
@@ -59,8 +60,8 @@ def bursts(executions: Executions, stream: npt.NDArray[np.integer], revision: np
         mean=np.divide(total, count, out=np.full(ran.tests, np.nan), where=count > 0),
         lengths=lengths.astype(np.int64),
         test=owner.astype(np.int64),
-        fail_fail=pairs(before, failing),
-        fail_pass=pairs(before, ~failing),
-        pass_fail=pairs(~before, failing),
-        pass_pass=pairs(~before, ~failing),
+        fail_fail=pairs(paired & before & failing),
+        fail_pass=pairs(paired & before & ~failing),
+        pass_fail=pairs(paired & ~before & failing),
+        pass_pass=pairs(same_stream & ~before & ~failing),
     )

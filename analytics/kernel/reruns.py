@@ -8,7 +8,7 @@ import numpy.typing as npt
 from scipy import optimize, special
 
 from analytics.kernel.bursts import Bursts
-from analytics.kernel.executions import Floats, Ints
+from analytics.kernel.executions import Flags, Floats, Ints
 from analytics.kernel.parameters import DEFAULTS, Parameters
 
 NEVER = 0
@@ -59,6 +59,16 @@ def to_get_past(bursts: Bursts, prior: Beta, parameters: Parameters = DEFAULTS) 
         return np.asarray(special.betaln(a + n, b) - special.betaln(a, b) <= np.log1p(-parameters.confidence))
 
     return _least(enough, a.shape, parameters.rerun_limit)
+
+
+def unlikely_streak(length: Ints, bursts: Bursts, prior: Beta, parameters: Parameters = DEFAULTS) -> Flags:
+    """Whether so many failures in a row have a chance of at most 1 - C under the test's own bursts before them."""
+    inside = np.minimum(
+        np.maximum(length - 1, 0), bursts.fail_fail
+    )  # the streak itself is no evidence of what is usual
+    a, b = bursts.fail_fail - inside + prior[0], bursts.fail_pass + prior[1]
+    chance = special.betaln(a + np.maximum(length - 1, 0), b) - special.betaln(a, b)
+    return np.asarray((length > 1) & (chance <= np.log1p(-parameters.confidence)))
 
 
 def to_get_past_known(q: float, confidence: float) -> int:

@@ -30,15 +30,16 @@ def burst_lengths(outcomes: list[int], streams: list[int]) -> list[int]:
 
 
 def transitions(outcomes: list[int], streams: list[int], revisions: list[int]) -> dict[tuple[bool, bool], int]:
-    """(failed before, fails now) -> how often, within one stream, at one revision."""
+    """(failed before, fails now) -> how often, within one stream, at one revision; two passes at any."""
     seen = {(before, now): 0 for before in (True, False) for now in (True, False)}
     for stream in set(streams):
         previous = None
         for outcome, where, revision in zip(outcomes, streams, revisions, strict=True):
             if where != stream or outcome in (3, -1):
                 continue
-            if previous is not None and previous[1] == revision:
-                seen[previous[0], outcome in FAILING] += 1
+            now = outcome in FAILING
+            if previous is not None and (previous[1] == revision or not (previous[0] or now)):
+                seen[previous[0], now] += 1
             previous = (outcome in FAILING, revision)
     return seen
 
