@@ -1,6 +1,6 @@
 """Section 2: which tests are flaky, which are broken, and on what evidence."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 import numpy as np
@@ -186,7 +186,9 @@ def states(
     state[(found.reversals > 0) | ambiguous] = State.SUSPECT
     state[only_in_incidents] = State.INFRASTRUCTURE
     state[flaky] = State.FLAKY
-    state[flaky & (lately.clean >= to_confirm(bursts, parameters))] = State.RECOVERED
+    # How many clean runs are enough is judged by what was before them: they are no evidence against themselves.
+    earlier = replace(bursts, pass_pass=np.maximum(bursts.pass_pass - np.maximum(lately.clean - 1, 0), 0))
+    state[flaky & (lately.clean >= to_confirm(earlier, parameters))] = State.RECOVERED
     streak = lately.failing > 0
     beyond = unlikely_streak(lately.failing, bursts, prior, parameters)
     state[streak & ~flaky] = State.BROKEN
