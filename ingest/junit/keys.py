@@ -11,6 +11,8 @@ from ingest.junit.report import TestKey
 
 _REMEMBERED = 300_000
 """Keys remembered over all places; past it the memory starts anew."""
+_LONG = 1_000
+"""Names longer than this are not remembered: memory is bounded in bytes too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ def key_of(place: Place, classname: str, name: str, file: str = "") -> TestKey:
 
 
 class Remembered:
-    """The distinct keys of a place in the order in which a report named them last."""
+    """The distinct keys of a place in the order in which a report named them last, each as its case wrote it."""
 
     __slots__ = ("_row_of", "classes", "keys", "names")
 
@@ -59,6 +61,10 @@ class Remembered:
 _nothing = Remembered([])
 
 
+def _length(key: TestKey) -> int:
+    return len(key[1]) + len(key[2])
+
+
 class _Memory:
     """What is remembered of each place, all together bounded."""
 
@@ -73,7 +79,7 @@ class _Memory:
         self._size += len(keys) - len(self.get(place).keys)
         if self._size > _REMEMBERED:
             self._places, self._size = {}, len(keys)
-        if len(keys) <= _REMEMBERED:
+        if len(keys) <= _REMEMBERED and max(map(_length, keys), default=0) < _LONG:
             self._places[place.id] = Remembered(keys)
 
 
@@ -83,12 +89,14 @@ _memory = _Memory()
 class Walk:
     """One document's walk through what is remembered of one place: forward only, so no key comes twice."""
 
-    __slots__ = ("_at", "_known", "_place", "ranges")
+    __slots__ = ("_at", "_known", "_place", "as_written", "ranges")
 
     def __init__(self, place: Place) -> None:
         self._place = place
         self._known = _memory.get(place)
         self._at = 0
+        self.as_written = True
+        """Whether every key here is what its case says, word for word: only then names can be compared with keys."""
         self.ranges: list[tuple[int, int]] = []
         """The report's rows that this place filled."""
 
@@ -104,10 +112,15 @@ class Walk:
         """The keys of cases that are not the next ones, made anew; the walk goes on behind the last of them."""
         keys = [key_of(self._place, *pair) for pair in zip(classes, names, strict=True)]
         self._at = max(self._at, self._known.row_of(keys[-1]) + 1)
+        self.as_written = self.as_written and all(
+            key[1] == classname and key[2] == name for key, classname, name in zip(keys, classes, names, strict=True)
+        )
         return keys
 
     def remember(self, keys: list[TestKey]) -> None:
         """What this document named here is what the next one is compared with."""
+        if not self.as_written:
+            return
         mine = [key for start, end in self.ranges for key in keys[start:end]]
         if mine != self._known.keys:
             _memory.put(self._place, mine)

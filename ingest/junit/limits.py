@@ -30,5 +30,3 @@ class Limits:
     """Characters kept of one failure's text, and of each of its captured outputs."""
     text_total: int = 64 * MEBIBYTE
     """Characters of failure text and output kept of one upload; past it only messages are kept."""
-    name_kept: int = 4_000
-    """Characters of a test's name that are stored for display; its identity always uses all of them."""

@@ -18,18 +18,28 @@ _BAZEL_SHARD = re.compile(r"_shard_[0-9]{1,6}(?:/|_of_)[0-9]{1,6}")
 _STAMP = re.compile(r"[-_.][0-9]{14}\Z")
 
 
+_LONG = 500
+"""Longer names are not cached: a cache is bounded by their number, memory by their length."""
+
+
 def _placeholder(match: "re.Match[str]") -> str:
     return f"<{match.lastgroup}>"
 
 
-@lru_cache(maxsize=65_536)
 def stable_name(name: str) -> str:
     """The name without what changes every run: addresses, UUIDs, timestamps, temporary paths, shard suffixes."""
+    return _cached(name) if len(name) < _LONG else _stable(name)
+
+
+def _stable(name: str) -> str:
     if "_shard_" in name:
         name = _BAZEL_SHARD.sub("", name)
     if _HINT.search(name):
         name = _VOLATILE.sub(_placeholder, name)
     return name
+
+
+_cached = lru_cache(maxsize=65_536)(_stable)
 
 
 def stable_suite(name: str) -> str:

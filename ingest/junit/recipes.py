@@ -132,7 +132,7 @@ def _is_unittest_xml(facts: Facts) -> bool:
 
 def _mocha_names(classname: str, name: str) -> Names:
     """mocha-junit-reporter writes the title as class and the full title as name: `Suite title`, `title`."""
-    if name != classname and name.endswith(classname):
+    if classname and name != classname and name.endswith(classname):
         return name.removesuffix(classname).strip(), classname
     return classname, name
 
@@ -143,8 +143,10 @@ _UNITTEST = (
     r"|(?:[^\t]*\t)?(?:setUp|tearDown)(?:Class|Module) \("
 )
 _JVM = r"[^\t]*\t(?:initializationError|executionError|classMethod)(?:\[.{0,40}\])?\t|junit\.framework\.TestSuite\t"
-_JVM_RUN_ERROR = re.compile(rf"{_JVM}|(?P<name>[^\t]+)\t(?P=name)\t|[^\t]+\t\t")
-_SCRIPT = re.compile(r"[^\t]*\t[^\t]*\.[cm]?[jt]sx?\t")
+# Surefire names a class that failed as a whole as its own test; a method's name has no dots.
+_JVM_RUN_ERROR = re.compile(rf"{_JVM}|(?P<name>[^\t]+\.[^\t]+)\t(?P=name)\t|[^\t]+\t\t")
+# A test file that could not be loaded is a case of the file's name.
+_SCRIPT = re.compile(r"[^\t]*\t[^\t\s]+[.-](?:test|spec|tests)\.[cm]?[jt]sx?\t")
 
 RECIPES = (
     Recipe(

@@ -47,9 +47,17 @@ class Rows:
         """Rows before this one are in `_row_of`."""
         self._walks: dict[tuple[str, str, str], Walk] = {}
         self._again: dict[int, list[Occurrence]] = {}
+        self._raw_of: dict[TestKey, tuple[str, str]] = {}
+        """How a test whose key is not what its case says was written first."""
+        self._suite_start = 0
+        self._across_suites: set[int] = set()
         self._unnamed = 0
         self.scattered = False
         """Whether a test was named again after others were: no serial runner retries like that."""
+
+    def start_suite(self) -> None:
+        """The same test in another suite of the file is no retry: nobody knows what it is."""
+        self._suite_start = len(self._report.keys)
 
     # -- many at once ------------------------------------------------------------------------------------------
 
@@ -101,6 +109,8 @@ class Rows:
             keys = walk.make(classes, names)
             if not self._index_new(keys):
                 return False
+            if not walk.as_written:
+                self._note_raw(keys, classes, names)
         report, first = self._report, len(self._report.keys)
         report.keys += keys
         report.verdicts += bytes(len(keys))
@@ -127,6 +137,22 @@ class Rows:
         if len(self._row_of) != self._indexed:
             raise NamedTwice
 
+    def _note_raw(self, keys: list[TestKey], classes: list[str], names: list[str]) -> None:
+        for key, classname, name in zip(keys, classes, names, strict=True):
+            if key[2] != name or key[1] != classname:
+                self._raw_of[key] = (classname, name)
+
+    def _told_apart(self, key: TestKey, classname: str, name: str) -> TestKey:
+        """The key, or one of its own where it was made of another name: constant parameters may look volatile.
+
+        Numbered in order of appearance, so that they are the same tests in the next run."""
+        raw = (classname, name)
+        variant, number = key, 1
+        while self._raw_of.setdefault(variant, raw) != raw:
+            number += 1
+            variant = (key[0], key[1], f"{key[2]} #{number}", key[3], key[4])
+        return variant
+
     def _index_new(self, keys: list[TestKey]) -> bool:
         """Index keys that are about to become the next rows. False where one of them was seen before."""
         self._index()
@@ -143,7 +169,7 @@ class Rows:
 
     def _add_one(self, case: Attributes, details: Details | None, place: Place) -> None:
         get = case.get
-        name = get("name") or get("testname") or self._unnamed_case()
+        name = get("name") or get("testname", "")
         classname = get("classname") or get("class", "")
         duration = self._duration(get("time", ""))
         status = status_verdict(get("result"), get("status"))
@@ -157,6 +183,7 @@ class Rows:
             if attempts and _is_run_error(place.recipe, classname, name, attempts[-1].failures):
                 self._add_run_error(classname or place.suite_alone, name, attempts[-1].failures)
                 return
+        name = name or self._unnamed_case()
         file = stable_file(get("file", ""))
         row = self._row_for(classname, name, file, details.explicit_id if details else "", place)
         if row is not None:
@@ -174,14 +201,22 @@ class Rows:
         """The row that has this test already. None: its key has been appended, and a new row begins."""
         keys = self._report.keys
         walk = self._walk(place)
-        if not explicit_id and not self._careful and (next_key := walk.step([classname], [name])) is not None:
-            keys += next_key
+        by_file = bool(file) and not classname and not place.suite_alone
+        expected = walk.step([classname], [name]) if not (explicit_id or by_file or self._careful) else None
+        if expected is not None:
+            keys += expected
             walk.ranges.append((len(keys) - 1, len(keys)))
             return None
         self._index()
-        key = key_of(place, classname, name, file) if file else walk.make([classname], [name])[0]
+        key = walk.make([classname], [name])[0]
+        if by_file:
+            key = key_of(place, classname, name, file)
+            walk.as_written = False
         if explicit_id:
             key = ("", key[1], key[2], "", explicit_id)
+            walk.as_written = False
+        elif key[2] != name or key[1] != classname:
+            key = self._told_apart(key, classname, name)
         row = self._row_of.setdefault(_identity(key), len(keys))
         if row < len(keys):
             return row
@@ -216,6 +251,8 @@ class Rows:
     def _named_again(self, row: int, occurrence: Occurrence) -> None:
         report = self._report
         self.scattered |= row != len(report.keys) - 1
+        if row < self._suite_start:
+            self._across_suites.add(row)
         seen = self._again.get(row)
         if seen is None:
             first = Occurrence(
@@ -236,7 +273,7 @@ class Rows:
         if again in (Again.RETRIED, Again.SORTED) and repeated_on_purpose(self._again.values()):
             again = Again.UNKNOWN
         for row, occurrences in self._again.items():
-            counted = len(occurrences) < self._limits.attempts
+            counted = len(occurrences) < self._limits.attempts and row not in self._across_suites
             set_attempts(self._report, row, *join(occurrences, again if counted else Again.UNKNOWN))
         self._again = {}
         for walk in self._walks.values():

@@ -65,7 +65,6 @@ class Target:
         self._frames: list[_Frame] = []
         self._events = 0
         self._depth = 0
-        self._nested = 0
         self._cases_seen = 0
         self._in_case = False
         self._cases: list[Attributes] = []
@@ -82,7 +81,6 @@ class Target:
             **dict.fromkeys(("system-out", "system-err", "stackTrace"), self._start_text),
         }
         self._ends: dict[str, Callable[[], None]] = {
-            "testcase": self._end_case,
             "testsuite": self._end_suite,
             "system-out": self._end_system_out,
             "system-err": self._end_system_err,
@@ -104,7 +102,7 @@ class Target:
             self._start_other(tag, attributes)
 
     def end(self, tag: str) -> None:
-        if tag == "testcase":
+        if tag == "testcase" and self._recipe is not None:
             self._in_case = False
             self.cases_ended += 1
         else:
@@ -159,7 +157,7 @@ class Target:
         self._events += 1
         self._depth += 1
         limits = self._limits
-        if self._depth + self._nested > limits.depth:
+        if self._depth > limits.depth:
             raise Refused("too_deep", f"Elements are nested too deep: the limit is {limits.depth} (LIMIT_DEPTH).")
         if len(attributes) > limits.attributes:
             raise over_limit("attributes", limits.attributes, f"An element has {len(attributes):,} attributes")
@@ -173,9 +171,13 @@ class Target:
 
     def _end_other(self, tag: str) -> None:
         self._events += 1
+        local = tag.rpartition("}")[2]
+        if local == "testcase":
+            self._end_case()
+            return
         self._depth -= 1
         self.root_ended = not self._depth
-        if handler := self._ends.get(tag.rpartition("}")[2]):
+        if handler := self._ends.get(local):
             handler()
 
     def _start_root(self, tag: str, attributes: Attributes) -> None:
@@ -185,22 +187,25 @@ class Target:
         self._root_attributes = attributes
 
     def _start_case(self, attributes: Attributes) -> None:
-        """A case with a namespace, many attributes or another case around it."""
+        """A case with a namespace or many attributes."""
+        if self._in_case:
+            raise Refused("too_deep", "A test case stands inside a test case: cases do not nest.")
         self._depth -= 1
-        self._nested += self._in_case
         self._in_case = True
         self._current = None
         self._cases.append(attributes)
 
     def _end_case(self) -> None:
-        self._depth += 1
         self._in_case = False
         self.cases_ended += 1
+        if self._recipe is None:  # after the first case and not later: what follows must not change what it is
+            self._recognised()
 
     def _start_suite(self, attributes: Attributes) -> None:
         if self._in_case:
             raise Refused("malformed", "A test suite stands inside a test case.")
         self._flush()
+        self._rows.start_suite()
         self._first_suite = self._first_suite or attributes
         parent = self._frames[-1] if self._frames else None
         self._frames.append(_Frame(attributes, parent, self._cases_seen))

@@ -1,0 +1,365 @@
+"""Requests that attack the upload API: an answer is 4xx in the one form of errors, or 2xx, and never 500."""
+
+import base64
+import gzip
+import io
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from ingest.models import Project, Token, Upload
+from ingest.services import project_create, token_create
+from tests.hostile.archives import DOCUMENT
+
+URL = "/api/v1/projects/shop/uploads"
+
+
+@pytest.fixture(autouse=True)
+def no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dashboard.api.uploads.wake_worker", lambda upload_id: None)
+
+
+@pytest.fixture
+def api(upload_token: str) -> Iterator[Client]:
+    client = Client(headers={"Authorization": f"Bearer {upload_token}"}, raise_request_exception=False)
+    yield client
+    canary = client.post(URL, DOCUMENT, content_type="application/xml")
+    assert canary.status_code in (200, 202)
+
+
+def code(response: Any, status: int) -> str:
+    """The code of an error that has the one form."""
+    assert response.status_code == status, response.content[:500]
+    error = response.json()["error"]
+    assert error["sentence"]
+    return str(error["code"])
+
+
+def send_form(client: Client, metadata: str | bytes) -> Any:
+    """A form with a report and a metadata field."""
+    if isinstance(metadata, bytes):
+        part: Any = SimpleUploadedFile("metadata.json", metadata)
+    else:
+        part = metadata
+    return client.post(URL, {"file": SimpleUploadedFile("a.xml", DOCUMENT), "metadata": part})
+
+
+def call(token: str, body: io.BytesIO, **environ: str) -> Any:
+    """A POST whose body and headers are not what a well-behaved client makes of them."""
+    client = Client(raise_request_exception=False)
+    base = {"REQUEST_METHOD": "POST", "PATH_INFO": URL, "HTTP_AUTHORIZATION": f"Bearer {token}", "wsgi.input": body}
+    return client.request(**base, **environ)
+
+
+# -- tokens ------------------------------------------------------------------------------------------------------
+
+
+def test_a_token_in_the_query_is_refused(api: Client, upload_token: str) -> None:
+    assert code(api.get(URL, {"token": upload_token}), 400) == "token_in_url"
+    assert code(Client().get(URL, {"x": upload_token}), 400) == "token_in_url"
+
+
+@pytest.mark.xfail(strict=True, reason="only whole values of the query are looked at, not names or `Bearer flk_...`")
+@pytest.mark.parametrize("query", ["{}", "{}=1", "token=Bearer+{}", "token={}%20"])
+def test_a_token_anywhere_in_the_query_is_refused(query: str, api: Client, upload_token: str) -> None:
+    assert code(api.get(f"{URL}?{query.format(upload_token)}"), 400) == "token_in_url"
+
+
+@pytest.mark.parametrize(
+    "header", ["", "Bearer", "Bearer x", "Basic {}", "{}", "Bearer {} x", "Bearer {}a", "Bearer\t{}", "Bearer \xff"]
+)
+def test_forged_tokens_are_refused(header: str, upload_token: str) -> None:
+    client = Client(headers={"Authorization": header.format(upload_token)})
+    assert code(client.get(URL), 401) == "unauthenticated"
+
+
+def test_another_project_is_as_absent_as_none(api: Client, project: Project) -> None:
+    other = project_create(slug="other", name="Other")
+    foreign = token_create(project=other, name="ci", scope=Token.Scope.UPLOAD)[1]
+    api.post(URL, DOCUMENT, content_type="application/xml")
+    upload = Upload.objects.get()
+    stranger = Client(headers={"Authorization": f"Bearer {foreign}"})
+    missing = stranger.get("/api/v1/projects/none/uploads").content
+    for path in (URL, f"{URL}/{upload.pk}", f"/api/v1/projects/other/uploads/{upload.pk}"):
+        response = stranger.get(path)
+        assert (response.status_code, response.content) == (404, missing)
+    assert stranger.post(f"/api/v1/projects/other/uploads/{upload.pk}/reprocess").content == missing
+    assert stranger.post(URL, DOCUMENT, content_type="application/xml").content == missing
+
+
+def test_a_reading_token_cannot_write(api: Client, read_token: str) -> None:
+    reader = Client(headers={"Authorization": f"Bearer {read_token}"})
+    assert code(reader.post(URL, DOCUMENT, content_type="application/xml"), 403) == "forbidden"
+    assert code(reader.post(f"{URL}/1/reprocess"), 403) == "forbidden"
+
+
+# -- addresses and queries ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/api/v1/projects/%00/uploads", "/api/v1/projects/shop%00/uploads", "/api/v1/projects/..%2f/uploads", "/api/"]
+    + [f"/api/v1/projects/{'a' * 3_000}/uploads", "/api/%ff%fe", "/api/v1/projects/sh%C3%B6p/uploads"]
+    + [
+        f"{URL}/{id}" for id in ("-1", "0", "9223372036854775808", "9" * 30, "9" * 5_000, "1%00", "1e3", "%D9%A1", "1/")
+    ],
+)
+def test_odd_addresses_are_not_found(path: str, api: Client) -> None:
+    assert code(api.get(path), 404) == "not_found"
+
+
+@pytest.mark.parametrize("query", ["state=%00", "state=x"])
+def test_odd_states_are_refused(query: str, api: Client) -> None:
+    assert code(api.get(f"{URL}?{query}"), 422) == "invalid"
+
+
+@pytest.mark.parametrize("wait", ["abc", "-1", "1e9", "%00", "%D9%A1", "9" * 30])
+def test_odd_waits_are_refused(wait: str, api: Client) -> None:
+    assert code(api.post(f"{URL}?wait={wait}", DOCUMENT, content_type="application/xml"), 422) == "invalid"
+
+
+@pytest.mark.parametrize("query", ["page_size=-1", "page_size=x", f"page_size={'9' * 50}", "page_size=%00"])
+def test_odd_page_sizes_are_ignored(query: str, api: Client) -> None:
+    assert api.get(f"{URL}?{query}").status_code == 200
+
+
+@pytest.mark.parametrize("cursor", ["abc", "%ff", "o=x", "o=-1", "r=x"])
+def test_odd_cursors_are_not_found(cursor: str, api: Client) -> None:
+    encoded = cursor if "=" not in cursor else base64.b64encode(cursor.encode()).decode()
+    assert code(api.get(f"{URL}?cursor={encoded}"), 404) == "not_found"
+
+
+@pytest.mark.xfail(strict=True, reason="DRF puts a cursor's position into the filter as it came: ValueError, 500")
+@pytest.mark.parametrize("position", ["abc", "%00", "nan", "1.5"])
+def test_a_cursor_whose_position_is_no_number_is_not_found(position: str, api: Client) -> None:
+    encoded = base64.b64encode(f"p={position}".encode()).decode()
+    assert code(api.get(f"{URL}?cursor={encoded}"), 404) == "not_found"
+
+
+@pytest.mark.parametrize("method", ["put", "patch", "delete", "trace"])
+def test_other_methods_are_refused(method: str, api: Client) -> None:
+    for path in (URL, f"{URL}/1", f"{URL}/1/reprocess"):
+        assert code(getattr(api, method)(path), 405) == "method_not_allowed"
+
+
+def test_a_strange_host_is_refused(api: Client) -> None:
+    assert api.get(URL, headers={"Host": "evil.example"}).status_code == 400
+
+
+@pytest.mark.xfail(strict=True, reason="there is no handler400: DisallowedHost is answered with Django's HTML page")
+def test_a_strange_host_is_refused_in_the_form_of_the_api(api: Client) -> None:
+    assert code(api.get(URL, headers={"Host": "evil.example"}), 400) == "bad_request"
+
+
+# -- metadata ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "commit=%00",
+        f"commit={'a' * 65}",
+        "attempt=abc",
+        "attempt=-1",
+        f"attempt={'9' * 2_000}",
+        "build_url=javascript:1",
+    ]
+    + [
+        "build_url=http://%00",
+        "environment=a",
+        "environment=a%00=b",
+        "environment==x",
+        "started_at=x",
+        "order=x",
+        "a=1",
+    ]
+    + ["started_at=0001-01-01T00:00:00%2B23:59", "started_at=9999-12-31T23:59:59-23:59", "%00=1", "order=%00", "id=1"]
+    + ["started_at=2024-02-30T00:00:00Z", f"environment={','.join(f'a{i}=b' for i in range(33))}", "self=1"],
+)
+def test_bad_fields_in_the_query_are_refused(query: str, api: Client) -> None:
+    assert code(api.post(f"{URL}?{query}", DOCUMENT, content_type="application/xml"), 422) in (
+        "invalid",
+        "unknown_field",
+    )
+    assert not Upload.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        "[]",
+        "1",
+        "null",
+        '"x"',
+        "{",
+        "\ufeff{}",
+        '{"attempt": NaN}',
+        '{"attempt": 1e999}',
+        '{"attempt": 1.5}',
+        '{"a": 1}',
+    ]
+    + [
+        '{"commit": null}',
+        '{"commit": {}}',
+        '{"commit": [1]}',
+        '{"attempt": true}',
+        '{"started_at": 1}',
+        '{"order": []}',
+    ]
+    + [
+        '{"order": {}}',
+        '{"environment": 5}',
+        '{"environment": ["a=b", 1]}',
+        '{"environment": {"": "x"}}',
+        '{"attempt": []}',
+    ]
+    + [f'{{"attempt": {"9" * 5_000}}}', f'{{"environment": {{"a": "{"x" * 256}"}}}}', r'{"commit": "\ud800"}']
+    + [r'{"environment": {"a": "\u0000"}}', r'{"commit": "\u0000"}', r'{"\u0000": 1}', '{"build_url": ["http://a.b"]}'],
+)
+def test_metadata_of_wrong_types_are_refused(metadata: str, api: Client) -> None:
+    assert code(send_form(api, metadata), 422) in ("invalid", "unknown_field", "bad_metadata")
+    assert code(send_form(api, metadata.encode()), 422) in ("invalid", "unknown_field", "bad_metadata")
+    assert not Upload.objects.exists()
+
+
+@pytest.mark.xfail(strict=True, reason="json.loads raises RecursionError, which is no ValueError: 500")
+@pytest.mark.parametrize("metadata", ["[" * 50_000, '{"environment":' + '{"a":' * 9_000 + "1" + "}" * 9_001])
+def test_deep_metadata_is_refused(metadata: str, api: Client) -> None:
+    assert code(send_form(api, metadata), 422) == "bad_metadata"
+
+
+@pytest.mark.xfail(strict=True, reason="EnvironmentField lets surrogates through; PostgreSQL refuses them: 500")
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("metadata", [r'{"environment": {"a": "\ud800"}}', r'{"environment": {"\udfff": "a"}}'])
+def test_surrogates_in_the_environment_are_refused(metadata: str, api: Client) -> None:
+    assert code(send_form(api, metadata), 422) == "invalid"
+
+
+@pytest.mark.xfail(strict=True, reason="the error repeats a lone surrogate, which cannot be rendered as UTF-8: 500")
+@pytest.mark.parametrize("metadata", [r'{"\ud800": 1}', r'{"order": "\ud800"}'])
+def test_surrogates_are_not_repeated_in_the_error(metadata: str, api: Client) -> None:
+    assert code(send_form(api, metadata), 422) in ("invalid", "unknown_field")
+
+
+def test_large_metadata_is_refused(api: Client) -> None:
+    assert code(send_form(api, b" " * 70_000), 413) == "limit_metadata"
+    assert code(send_form(api, " " * 2_000_000), 413) == "limit_fields"
+
+
+# -- bodies ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    ["multipart/form-data", "multipart/form-data; boundary=", "multipart/form-data; boundary=\xff"]
+    + [f"multipart/form-data; boundary={'a' * 300}"],
+)
+def test_bad_multipart_is_refused(content_type: str, api: Client) -> None:
+    assert code(api.generic("POST", URL, b"x", content_type), 400) == "bad_multipart"
+
+
+def test_a_form_that_is_cut_or_has_no_file_is_refused(api: Client) -> None:
+    whole = b'--B\r\nContent-Disposition: form-data; name="f"; filename="a"\r\n\r\n<testsuite/>\r\n--B--\r\n'
+    for end in range(0, len(whole) - 8, 5):
+        response = api.generic("POST", URL, whole[:end], "multipart/form-data; boundary=B")
+        assert code(response, 422 if response.status_code == 422 else 400) in ("empty", "bad_multipart", "bad_request")
+
+
+def test_more_files_than_the_limit_are_refused(api: Client) -> None:
+    part = b'--B\r\nContent-Disposition: form-data; name="f"; filename="a"\r\n\r\nx\r\n'
+    response = api.generic("POST", URL, part * 2_001 + b"--B--\r\n", "multipart/form-data; boundary=B")
+    assert code(response, 413) == "limit_files"
+
+
+def test_more_fields_than_the_limit_are_refused(api: Client) -> None:
+    assert code(api.post(URL, {f"f{index}": "x" for index in range(300)}), 400) == "bad_request"
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "/abs", "C:\\x", "\xff", "é" * 300, "%00", "<script>"])
+def test_file_names_are_labels(name: str, api: Client) -> None:
+    assert api.post(URL, {"file": SimpleUploadedFile(name, DOCUMENT)}).status_code == 202
+
+
+@pytest.mark.parametrize("kind", ["application/json", "text/html; charset=x", "image/png"])
+def test_what_is_never_a_report_is_refused(kind: str, api: Client) -> None:
+    assert code(api.generic("POST", URL, DOCUMENT, kind), 415) == "unsupported_media_type"
+
+
+def test_an_empty_body_is_refused(api: Client) -> None:
+    assert code(api.generic("POST", URL, b"", "application/xml"), 422) == "empty"
+
+
+def test_a_content_encoding_changes_nothing(api: Client) -> None:
+    for body in (DOCUMENT, gzip.compress(DOCUMENT)):
+        response = api.generic("POST", URL, body, "application/xml", headers={"Content-Encoding": "gzip"})
+        assert response.status_code in (200, 202)
+
+
+def test_a_stated_length_over_the_limit_is_refused_unread(upload_token: str) -> None:
+    class Untouched(io.BytesIO):
+        def read(self, *size: int | None) -> bytes:
+            raise AssertionError("the body was read")
+
+    response = call(upload_token, Untouched(), CONTENT_LENGTH=str(300 * 1024 * 1024), CONTENT_TYPE="application/xml")
+    assert code(response, 413) == "limit_bytes_in"
+
+
+@pytest.mark.xfail(strict=True, reason="nothing compares the body with its Content-Length: half a report is accepted")
+def test_a_body_shorter_than_its_length_is_refused(upload_token: str) -> None:
+    response = call(
+        upload_token, io.BytesIO(DOCUMENT[:-14]), CONTENT_LENGTH=str(len(DOCUMENT)), CONTENT_TYPE="text/xml"
+    )
+    assert code(response, 400) == "cut_short"
+    assert not Upload.objects.exists()
+
+
+@pytest.mark.xfail(
+    strict=True, reason="_raw_chunks reads wsgi.input itself, whose OSError is no UnreadablePostError: 500"
+)
+def test_a_chunked_body_that_is_cut_is_refused(upload_token: str) -> None:
+    class Cut(io.BytesIO):
+        def read(self, *size: int | None) -> bytes:
+            raise OSError("No more data")
+
+    response = call(upload_token, Cut(), HTTP_TRANSFER_ENCODING="chunked", CONTENT_TYPE="text/xml")
+    assert code(response, 400) == "cut_short"
+
+
+@pytest.mark.xfail(
+    strict=True, reason="Django decodes the query by the Content-Type's charset before any handler of errors"
+)
+@pytest.mark.parametrize("charset", ["hex", "rot13", "punycode", "zlib"])
+def test_a_charset_that_is_no_text_encoding_is_refused(charset: str, upload_token: str) -> None:
+    said = {"CONTENT_TYPE": f"application/xml; charset={charset}", "CONTENT_LENGTH": str(len(DOCUMENT))}
+    response = call(upload_token, io.BytesIO(DOCUMENT), QUERY_STRING="commit=a%3D", **said)
+    assert response.status_code < 500
+
+
+# -- idempotency -------------------------------------------------------------------------------------------------
+
+
+def test_one_key_with_another_body_is_a_conflict(api: Client) -> None:
+    def send(body: bytes) -> Any:
+        return api.generic("POST", URL, body, "application/xml", headers={"Idempotency-Key": "k"})
+
+    assert send(DOCUMENT).status_code == 202
+    assert send(DOCUMENT).json()["id"] == Upload.objects.get().pk
+    assert code(send(DOCUMENT + b"\n"), 409) == "idempotency_conflict"
+
+
+@pytest.mark.xfail(strict=True, reason="_known_upload compares the body only: the second run is never made")
+def test_one_key_for_another_run_is_a_conflict(api: Client) -> None:
+    for build, status in (("1", 202), ("2", 409)):
+        response = api.generic(
+            "POST", f"{URL}?build_id={build}", DOCUMENT, "application/xml", headers={"Idempotency-Key": "k"}
+        )
+        assert response.status_code == status
+
+
+@pytest.mark.parametrize("key", ["k" * 256, "a\tb", "\x85"])
+def test_odd_keys_are_refused_or_ignored(key: str, api: Client) -> None:
+    response = api.generic("POST", URL, DOCUMENT, "application/xml", headers={"Idempotency-Key": key})
+    assert response.status_code in (202, 422)
