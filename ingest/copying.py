@@ -39,6 +39,7 @@ def copy_rows(model: type[Model], columns: Sequence[str], rows: Iterable[Sequenc
 
 def _send(cursor: Any, statement: str, buffer: io.StringIO) -> None:
     buffer.seek(0)
-    cursor.copy_expert(statement, buffer)
+    with connection.wrap_database_errors:
+        cursor.copy_expert(statement, buffer)
     buffer.seek(0)
     buffer.truncate()

@@ -18,7 +18,9 @@ from ingest.vectors import Members, Numbers, encode_members, members_digest
 
 _CACHE_LIMIT = 1_000_000
 _known: dict[int, dict[TestKey, int]] = {}
-"""Project -> key -> number, of tests that are committed. Numbers never change, so this never goes stale."""
+"""Project -> key -> number, of tests that are committed. Numbers never change while the database goes forward; after
+a restore or a failover that lost transactions it may have gone back, so a sample is checked each time."""
+_LONG = 2_000
 
 
 def _known_of(project_id: int) -> dict[TestKey, int]:
@@ -39,40 +41,51 @@ def tests_intern(*, project_id: int, keys: Sequence[TestKey], files: Sequence[st
     """The numbers of the tests with these keys; new tests get the project's next numbers, in order of appearance."""
     known = _known_of(project_id)
     found = list(map(known.get, keys))
+    if not _still_true(project_id, keys, found):
+        known.clear()
+        found = [None] * len(keys)
     created: list[int] = []
     if None in found:
         missing = {keys[row]: files[row] for row, number in enumerate(found) if number is None}
-        created = _tests_find_or_create(project_id, known, missing, seen_at)
-        found = list(map(known.__getitem__, keys))
+        numbered, created = _tests_find_or_create(project_id, missing, seen_at)
+        found = [numbered[key] if number is None else number for key, number in zip(keys, found, strict=True)]
+        known.update({key: number for key, number in numbered.items() if len(key[1]) + len(key[2]) < _LONG})
     return InternedTests(np.array(found, dtype=np.int32), np.array(created, dtype=np.int32))
 
 
+def _still_true(project_id: int, keys: Sequence[TestKey], found: Sequence[int | None]) -> bool:
+    """Whether the newest test that we remember is still that test: new numbers are the first to be given out again."""
+    newest = max((number for number in found if number is not None), default=None)
+    if newest is None:
+        return True
+    stored = Test.objects.filter(project_id=project_id, number=newest).values_list("digest", flat=True).first()
+    return stored is not None and bytes(stored) == test_digest(keys[found.index(newest)])
+
+
 def _tests_find_or_create(
-    project_id: int, known: dict[TestKey, int], missing: dict[TestKey, str], seen_at: datetime
-) -> list[int]:
+    project_id: int, missing: dict[TestKey, str], seen_at: datetime
+) -> tuple[dict[TestKey, int], list[int]]:
+    """Key -> number of all of them, and the numbers that are new."""
     key_of = {test_digest(key): key for key in missing}
+    known: dict[TestKey, int] = {}
     _tests_find(project_id, known, key_of)
     if not key_of:
-        return []
+        return known, []
     with transaction.atomic():
         project = Project.objects.select_for_update(no_key=True).get(pk=project_id)
-        new = dict(key_of)
-        found: dict[TestKey, int] = {}
-        _tests_find(project_id, found, new)
+        _tests_find(project_id, known, key_of)
         first = project.test_count
-        numbered = {key: first + index for index, key in enumerate(new.values())}
+        numbered = {key: first + index for index, key in enumerate(key_of.values())}
         copy_rows(
             Test,
             ("project_id", "number", "digest", "suite", "classname", "name", "file", "first_seen"),
             (
                 (project_id, numbered[key], digest, *(_shown(part) for part in (*key[:3], missing[key])), seen_at)
-                for digest, key in new.items()
+                for digest, key in key_of.items()
             ),
         )
-        Project.objects.filter(pk=project_id).update(test_count=F("test_count") + len(new))
-    known.update(found)
-    known.update(numbered)
-    return list(numbered.values())
+        Project.objects.filter(pk=project_id).update(test_count=F("test_count") + len(numbered))
+    return known | numbered, list(numbered.values())
 
 
 def _tests_find(project_id: int, known: dict[TestKey, int], key_of: dict[bytes, TestKey]) -> None:

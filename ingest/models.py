@@ -69,6 +69,7 @@ class Run(models.Model):
     environment = models.JSONField(default=dict)
     host = models.CharField(max_length=255, blank=True)
     started_at = models.DateTimeField()
+    """What CI or the report says, where that can be; orders histories."""
 
     class Meta:
         constraints = (models.UniqueConstraint(fields=("project", "key"), name="run_once"),)
@@ -214,6 +215,8 @@ class Report(models.Model):
     upload = models.ForeignKey(Upload, models.SET_NULL, null=True)
     roster = models.ForeignKey(Roster, models.CASCADE)
     content_digest = models.BinaryField(max_length=32)
+    file_digests = models.BinaryField()
+    """Eight bytes of each file's SHA-256: a file that comes again for the same run counts once."""
     started_at = models.DateTimeField()
     verdicts = models.BinaryField()
     durations = models.BinaryField()

@@ -9,22 +9,24 @@ import threading
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
 from ingest.bundle import read_parts
 from ingest.interning import tests_intern
+from ingest.junit.report import ParsedReport
 from ingest.junit.upload import UploadReading, read_upload
-from ingest.metadata import RunMetadata
-from ingest.models import Upload, UploadChunk
+from ingest.metadata import ORDER_EXECUTED, RunMetadata
+from ingest.models import Report, Upload, UploadChunk
 from ingest.renaming import renames_suggest
-from ingest.storing import Stored, report_store
+from ingest.selectors import run_files
+from ingest.storing import RunChanged, report_store, run_store
 from ingest.vectors import Numbers
 
 logger = logging.getLogger(__name__)
@@ -33,6 +35,7 @@ State = Upload.State
 _SWEPT_AT_ONCE = 500
 _GRACE = timedelta(seconds=5)
 """An upload that was received this long ago and is not claimed yet has lost its wake-up call."""
+_SKEW = timedelta(hours=24)
 _EMPTY = (0, False, "", None, [], {})
 
 
@@ -65,36 +68,64 @@ def upload_process(*, upload_id: int) -> bool:
     except ClaimLost:
         logger.warning("upload %s: the claim was lost; its new holder finishes it", upload_id)
         return False
-    except DatabaseError:
-        raise  # the claim runs out by itself, and the sweep tries again
+    except (OperationalError, InterfaceError):
+        raise  # the database is away: the claim runs out by itself, and the sweep tries again
     except Exception as error:
         logger.exception("upload %s: processing failed", upload_id)
         _give_back(upload, claim, error)
         return False
     if done is not None:
-        stored, created = done
+        report, created = done
         try:
-            renames_suggest(report=stored.report, created=created)
+            renames_suggest(report=report, created=created)
         except Exception:
             logger.exception("upload %s: no renames suggested", upload_id)
     return True
 
 
-def _process(upload: Upload, claim: uuid.UUID) -> tuple[Stored, Numbers] | None:
-    reading = read_upload(read_parts(io.BufferedReader(_Chunks(upload.pk), 1024 * 1024)), settings.LIMITS)
+def _process(upload: Upload, claim: uuid.UUID) -> tuple[Report, Numbers] | None:
+    """Read and store; again where another upload of the same run was quicker."""
+    while True:
+        known = run_files(upload.project_id, bytes(upload.run_key), besides=upload.pk)
+        try:
+            return _read_and_store(upload, claim, known)
+        except RunChanged:
+            logger.info("upload %s: its run changed meanwhile; it is read again", upload.pk)
+
+
+def _read_and_store(upload: Upload, claim: uuid.UUID, known: frozenset[bytes]) -> tuple[Report, Numbers] | None:
+    stream = io.BufferedReader(_Chunks(upload.pk), 1024 * 1024)
+    reading = read_upload(read_parts(stream), settings.LIMITS, known)
     if not reading.read:
         _finish(upload, claim, reading, state=State.REJECTED, error=_rejection(reading))
         return None
-    metadata = RunMetadata.from_json(upload.metadata)
-    parsed = reading.report
-    seen_at = metadata.started_at or parsed.started_at or upload.received_at
-    tests = tests_intern(project_id=upload.project_id, keys=parsed.keys, files=parsed.files, seen_at=seen_at)
+    metadata, parsed = RunMetadata.from_json(upload.metadata), reading.report
+    started_at = _started_at(upload, metadata, parsed)
+    tests = tests_intern(project_id=upload.project_id, keys=parsed.keys, files=parsed.files, seen_at=started_at)
     with transaction.atomic():
-        stored = report_store(
-            upload=upload, parsed=parsed, tests=tests, metadata=metadata, received_at=upload.received_at
-        )
-        _finish(upload, claim, reading, state=State.PROCESSED, run=stored.run)
-    return stored, tests.created
+        run = run_store(upload=upload, parsed=parsed, metadata=metadata, started_at=started_at, known=known)
+        report = None
+        if reading.new:
+            report = report_store(
+                upload=upload,
+                run=run,
+                parsed=parsed,
+                tests=tests,
+                started_at=started_at,
+                order_executed=metadata.order == ORDER_EXECUTED,
+            )
+        _finish(upload, claim, reading, state=State.PROCESSED, run=run)
+    return (report, tests.created) if report is not None else None
+
+
+def _started_at(upload: Upload, metadata: RunMetadata, parsed: ParsedReport) -> datetime:
+    """When the run started, by CI or by the report. A clock that is a day ahead of ours is not believed.
+
+    An import tells of the past, and its dates are what orders it."""
+    told = metadata.started_at or parsed.started_at
+    if told is None or told > upload.received_at + _SKEW:
+        return upload.received_at
+    return told
 
 
 def _rejection(reading: UploadReading) -> dict[str, Any]:
@@ -109,6 +140,7 @@ def _rejection(reading: UploadReading) -> dict[str, Any]:
 
 def _finish(upload: Upload, claim: uuid.UUID, reading: UploadReading, **changes: Any) -> None:
     """End the upload, if it is still ours."""
+    _flag_skew(upload, reading)
     files = [{name: value for name, value in file.items() if value not in _EMPTY} for file in reading.files]
     mine = Upload.objects.filter(pk=upload.pk, claim=claim, state=State.PROCESSING)
     changed = mine.update(
@@ -116,6 +148,16 @@ def _finish(upload: Upload, claim: uuid.UUID, reading: UploadReading, **changes:
     )
     if changed != 1:
         raise ClaimLost
+
+
+def _flag_skew(upload: Upload, reading: UploadReading) -> None:
+    """Say so where what is told of the start is more than a day from when it came, and CI sent it just now."""
+    told = RunMetadata.from_json(upload.metadata).started_at or reading.report.started_at
+    if told is None or upload.token_id is None or abs(told - upload.received_at) <= _SKEW:
+        return
+    kept = "it is not believed" if told > upload.received_at else "it is kept"
+    sentence = f"The run says that it started at {told.isoformat()}, over a day from when it arrived: {kept}."
+    reading.files[0].setdefault("warnings", []).append({"code": "clock_skew", "sentence": sentence, "count": 1})
 
 
 def _give_back(upload: Upload, claim: uuid.UUID, error: Exception) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from django.db import connection
 from django.db.models import Q
 
+from ingest.junit.upload import DIGEST_BYTES
 from ingest.models import Failure, Report, Roster, Run, Test, Upload
 from ingest.vectors import (
     LIST,
@@ -103,6 +104,13 @@ def _places(project_id: int, number: int) -> list[tuple[int, int]]:
             if row < len(numbers) and numbers[row] == number:
                 places.append((roster, row))
     return places
+
+
+def run_files(project_id: int, run_key: bytes, *, besides: int) -> frozenset[bytes]:
+    """Digests of the files that uploads other than `besides` brought to a run."""
+    stored = Report.objects.filter(run__project_id=project_id, run__key=run_key).exclude(upload_id=besides)
+    joined = b"".join(bytes(one) for one in stored.values_list("file_digests", flat=True))
+    return frozenset(joined[at : at + DIGEST_BYTES] for at in range(0, len(joined), DIGEST_BYTES))
 
 
 # -- one report --------------------------------------------------------------------------------------------------

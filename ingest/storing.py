@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
@@ -18,8 +17,9 @@ from ingest.interning import (
 from ingest.junit.report import Attempt as ParsedAttempt
 from ingest.junit.report import Failure as ParsedFailure
 from ingest.junit.report import ParsedReport, Provenance
-from ingest.metadata import ORDER_EXECUTED, RunMetadata
+from ingest.metadata import RunMetadata
 from ingest.models import Attempt, Failure, Report, Roster, Run, Upload
+from ingest.selectors import run_files
 from ingest.signature import Signed, signature_of
 from ingest.vectors import AMBIGUOUS, RETRIED, Numbers, encode_durations, encode_order, order_digest
 
@@ -27,19 +27,16 @@ _RUN_ERRORS_KEPT = 50
 _RUN_ERROR_TEXT = 8_000
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
-    run: Run
-    report: Report
-    new: bool
-    """False where the same content was stored for this run before."""
+class RunChanged(Exception):
+    """Another upload brought files to the run while this one was read: read again with what is known now."""
 
 
-def report_store(
-    *, upload: Upload, parsed: ParsedReport, tests: InternedTests, metadata: RunMetadata, received_at: datetime
-) -> Stored:
-    """Write what an upload said of its run. Call it inside a transaction."""
-    started_at = metadata.started_at or parsed.started_at or received_at
+def run_store(
+    *, upload: Upload, parsed: ParsedReport, metadata: RunMetadata, started_at: datetime, known: frozenset[bytes]
+) -> Run:
+    """The upload's run, held until the transaction ends, with nothing in it that was not `known` when we read.
+
+    What this upload stored before, if it is processed again, makes room for what the reader makes of it now."""
     run = run_intern(
         project_id=upload.project_id,
         key=bytes(upload.run_key),
@@ -47,22 +44,35 @@ def report_store(
         host=parsed.hostname,
         started_at=started_at,
     )
-    content = hashlib.sha256(b"".join(sorted(parsed.content_digests))).digest()
-    known = Report.objects.filter(run=run, content_digest=content).first()
-    if known is not None and known.upload_id not in (None, upload.pk):
-        return Stored(run, known, new=False)
-    if known is not None:  # processed again: what the reader makes of it now takes the place of what it made before
-        known.delete()
+    Run.objects.select_for_update(no_key=True).get(pk=run.pk)
+    if run_files(upload.project_id, bytes(upload.run_key), besides=upload.pk) != known:
+        raise RunChanged
+    Report.objects.filter(upload=upload).delete()
+    return run
+
+
+def report_store(
+    *,
+    upload: Upload,
+    run: Run,
+    parsed: ParsedReport,
+    tests: InternedTests,
+    started_at: datetime,
+    order_executed: bool,
+) -> Report:
+    """Write what an upload said of its run. Call it inside the transaction that holds the run."""
+    files = b"".join(sorted(parsed.content_digests))
     ascending = np.argsort(tests.numbers, kind="stable")
     numbers = tests.numbers[ascending]
     roster = roster_intern(project_id=upload.project_id, numbers=numbers)
-    order_reliable = (parsed.order_reliable or metadata.order == ORDER_EXECUTED) and not parsed.partial
+    order_reliable = (parsed.order_reliable or order_executed) and not parsed.partial
     report = Report.objects.create(
         project_id=upload.project_id,
         run=run,
         upload=upload,
         roster=roster,
-        content_digest=content,
+        content_digest=hashlib.sha256(files).digest(),
+        file_digests=files,
         started_at=started_at,
         verdicts=_verdict_bytes(parsed)[ascending].tobytes(),
         durations=encode_durations(np.array(parsed.durations)[ascending]),
@@ -74,7 +84,7 @@ def report_store(
         **parsed.counts(),
     )
     _attempts_store(upload.project_id, report, parsed, tests.numbers)
-    return Stored(run, report, new=True)
+    return report
 
 
 def _verdict_bytes(parsed: ParsedReport) -> "np.ndarray[tuple[int], np.dtype[np.uint8]]":

@@ -19,6 +19,8 @@ _CONTROLS = bytes(range(32))
 _BLANK = " \t\r\n"
 _STEP = 64
 _CARRY_LIMIT = 256 * 1024
+_NARROWEST, _WIDEST = 2_048, 1024 * 1024
+_LONGEST_WAIT = 4_096
 _SHAPES = ({"classname", "name"}, {"classname", "name", "time"})
 
 
@@ -106,6 +108,10 @@ class Lane:
         self._shape: _Shape | None = None
         self._synced = False
         self._open = True
+        self._window = _WIDEST
+        """How far ahead a run is looked for: odd cases between plain ones make it small, plain ones large again."""
+        self._wait = self._waited = 0
+        """Cases to leave to the parser after the lane found nothing: twice as many each time."""
         self.taken = 0
         """Cases that the parser has not seen."""
 
@@ -116,7 +122,7 @@ class Lane:
         data, at = self._carry + chunk, 0
         self._carry = b""
         while at < len(data):
-            if self._synced and self._shape is not None:
+            if self._synced and self._shape is not None and not self._waits():
                 at = self._take_run(data, at)
                 if data.find(b">", at) < 0 and len(data) - at < _CARRY_LIMIT:
                     self._carry = data[at:]
@@ -175,16 +181,27 @@ class Lane:
         if columns is None:
             text = shape.plain_prefix(text)
             columns = shape.columns(text)
+            self._window = max(4 * len(text), _NARROWEST)
+        else:
+            self._window = min(2 * self._window, _WIDEST)
         if columns is None:
+            self._waited = self._wait = min(2 * self._waited + 1, _LONGEST_WAIT)
             return at
+        self._waited = 0
         self._target.add_plain(*columns)
         self.taken += len(columns[1])
         return at + (len(text) if text.isascii() else len(text.encode("utf-8")))
 
+    def _waits(self) -> bool:
+        waiting = self._wait > 0
+        self._wait -= waiting
+        return waiting
+
     def _run_end(self, data: bytes, at: int) -> int:
         """Where a run of plain cases may end: before the next closing tag, and before the case that it closes."""
-        stop = data.find(b"</", at)
-        end = data.rfind(b">", at, stop if stop >= 0 else len(data)) + 1
+        edge = min(at + self._window, len(data))
+        stop = data.find(b"</", at, edge)
+        end = data.rfind(b">", at, stop if stop >= 0 else edge) + 1
         last = data.rfind(b"<testcase", at, end)
         if last < 0:
             return at

@@ -14,16 +14,19 @@ _BAZEL_ATTEMPT = re.compile(r"test_attempts/attempt_([0-9]{1,4})\.xml\Z")
 class Merger:
     """Collects files; `merged` puts them into the order in which their suites ran, where all say when."""
 
-    def __init__(self) -> None:
+    def __init__(self, attempts: int, known: frozenset[bytes] = frozenset()) -> None:
         self._files: list[tuple[str, ParsedReport]] = []
-        self._seen: set[bytes] = set()
+        self._attempts = attempts
+        self._seen = set(known)
 
-    def add(self, name: str, report: ParsedReport) -> None:
-        """The same file twice in one upload counts once."""
+    def add(self, name: str, report: ParsedReport) -> bool:
+        """Add a file; False where the run has it already, in this upload or an earlier one: it counts once."""
         new = set(report.content_digests) - self._seen
-        if new or not report.content_digests:
-            self._seen |= new
-            self._files.append((name, report))
+        if report.content_digests and not new:
+            return False
+        self._seen |= new
+        self._files.append((name, report))
+        return True
 
     def merged(self) -> ParsedReport:
         if len(self._files) == 1:
@@ -32,7 +35,7 @@ class Merger:
         if all(report.timestamp for _, report in files):
             files.sort(key=lambda item: (_attempt_number(item), item[1].timestamp))
         whole = ParsedReport()
-        joiner = _Joiner(whole)
+        joiner = _Joiner(whole, self._attempts)
         for name, report in files:
             joiner.add(name, report)
         joiner.finish()
@@ -46,8 +49,9 @@ def _attempt_number(item: tuple[str, ParsedReport]) -> int:
 
 
 class _Joiner:
-    def __init__(self, whole: ParsedReport) -> None:
+    def __init__(self, whole: ParsedReport, attempts: int) -> None:
         self._whole = whole
+        self._attempts = attempts
         self._row_of: dict[object, int] = {}
         self._again: dict[int, list[Occurrence]] = {}
         self._retried: set[int] = set()
@@ -90,7 +94,10 @@ class _Joiner:
 
     def _named_again(self, row: int, occurrence: Occurrence) -> None:
         seen = self._again.setdefault(row, [_occurrence(self._whole, row)])
-        seen.append(occurrence)
+        if sum(max(len(one.attempts), 1) for one in seen) < self._attempts:
+            seen.append(occurrence)
+        elif occurrence.verdict.failing and not seen[-1].verdict.failing:
+            seen[-1] = occurrence
 
     def finish(self) -> None:
         whole = self._whole

@@ -22,13 +22,19 @@ _LONG = 500
 """Longer names are not cached: a cache is bounded by their number, memory by their length."""
 
 
+_LOOKED_AT = 4_000
+"""Characters of a name in which volatile parts are looked for."""
+
+
 def _placeholder(match: "re.Match[str]") -> str:
     return f"<{match.lastgroup}>"
 
 
 def stable_name(name: str) -> str:
     """The name without what changes every run: addresses, UUIDs, timestamps, temporary paths, shard suffixes."""
-    return _cached(name) if len(name) < _LONG else _stable(name)
+    if len(name) < _LONG:
+        return _cached(name)
+    return _stable(name[:_LOOKED_AT]) + name[_LOOKED_AT:]
 
 
 def _stable(name: str) -> str:

@@ -29,6 +29,8 @@ _SECOND_ROOT = etree.ErrorTypes.ERR_DOCUMENT_END
 _HUGE = etree.ErrorTypes.ERR_RESOURCE_LIMIT if hasattr(etree.ErrorTypes, "ERR_RESOURCE_LIMIT") else 114
 
 
+_CDATA_FACTOR = 16
+"""A CDATA section is text, not markup: captured output may be long."""
 _ROOT_TAG = re.compile(rb"<[A-Za-z_]")
 _MARKER_OF = {
     "doctype": re.compile(rb"<!DOCTYPE"),
@@ -103,12 +105,13 @@ def _feed(chunks: Iterator[bytes], target: Target, limits: Limits, *, lane: bool
         resolve_entities="internal",  # type: ignore[arg-type]
         no_network=True,
         load_dtd=False,
+        huge_tree=True,  # libxml2's own limits refuse honest output in CDATA; ours are on depth, markup and bytes
         remove_comments=True,
         remove_pis=True,
     )
     fast = Lane(target, parser.feed) if lane else None
     silent = 0
-    first = b""
+    first = began = b""
     try:
         for chunk in chunks:
             if chunk:
@@ -120,7 +123,8 @@ def _feed(chunks: Iterator[bytes], target: Target, limits: Limits, *, lane: bool
                     parser.feed(chunk)
                 silent = silent + len(chunk) if target.progress() == before else 0
                 target.flush_batch()
-                if silent > limits.markup:
+                began = chunk if not silent else began + chunk if silent == len(chunk) else began
+                if silent > limits.markup * (_CDATA_FACTOR if _in_cdata(began) else 1):
                     raise over_limit("markup", limits.markup, "One tag, attribute or comment is too long")
         if fast is not None:
             fast.finish()
@@ -137,6 +141,12 @@ def _feed(chunks: Iterator[bytes], target: Target, limits: Limits, *, lane: bool
     except DAMAGE as error:
         target.close()
         raise _Damage(0, f"The compressed data ends early or is damaged ({error})", None, None) from None
+
+
+def _in_cdata(began: bytes) -> bool:
+    """Whether what began in this chunk and has not ended is a CDATA section: the parser holds one until its end."""
+    opened = began.rfind(b"<![CDATA[")
+    return opened >= 0 and opened > max(began.rfind(b"]]>"), began.rfind(b"<!--"))
 
 
 def _plain_sentence(error: etree.XMLSyntaxError) -> str:

@@ -104,7 +104,7 @@ class ParsedReport:
     """The same as a moment, where its zone is known."""
     hostname: str = ""
     content_digests: list[bytes] = field(default_factory=list)
-    """SHA-256 of each file's bytes after decompression."""
+    """Of each file: the start of the SHA-256 of its bytes after decompression."""
 
     def case(self, row: int) -> Case:
         duration = self.durations[row]

@@ -157,13 +157,11 @@ class Rows:
         """Index keys that are about to become the next rows. False where one of them was seen before."""
         self._index()
         first = self._indexed
+        if not self._row_of.keys().isdisjoint(keys) or len(set(keys)) < len(keys):
+            return False
         self._row_of.update(zip(keys, range(first, first + len(keys)), strict=True))
         self._indexed += len(keys)
-        if len(self._row_of) == self._indexed:
-            return True
-        self._row_of, self._indexed = {}, 0
-        self._index()
-        return False
+        return True
 
     # -- one at a time -------------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 `start` and `end` are the hot loop of the whole product: a plain passing case costs one append."""
 
 from collections.abc import Callable
+from hashlib import blake2b
 
 from ingest.junit.attempts import Details, Element
 from ingest.junit.formats import refuse_doctype, refuse_root
@@ -22,6 +23,14 @@ EXPLICIT_ID = ("flakeboard_id", "test_id")
 """Case properties whose value is the test's identity, whatever its names are."""
 
 _PROPERTIES_KEPT = 200
+_LONGEST_PATH = 2_000
+
+
+def _bounded(path: str) -> str:
+    """A path of suites that is short however many and long its names are, and still its own."""
+    if len(path) <= _LONGEST_PATH:
+        return path
+    return f"{path[:_LONGEST_PATH]}…{blake2b(path.encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
 
 
 class _Frame:
@@ -32,7 +41,7 @@ class _Frame:
     def __init__(self, attributes: Attributes, parent: "_Frame | None", cases_before: int) -> None:
         self.attributes = attributes
         self.name = stable_suite(attributes.get("name", ""))
-        self.path: str = f"{parent.path}/{self.name}" if parent and parent.path else self.name
+        self.path: str = _bounded(f"{parent.path}/{self.name}" if parent and parent.path else self.name)
         self.cases_before = cases_before
         self.direct = 0
 
@@ -66,6 +75,8 @@ class Target:
         self._events = 0
         self._depth = 0
         self._cases_seen = 0
+        self._extras = 0
+        """Suites and failures so far: bounded like cases."""
         self._in_case = False
         self._cases: list[Attributes] = []
         self._details: dict[int, Details] = {}
@@ -204,6 +215,7 @@ class Target:
     def _start_suite(self, attributes: Attributes) -> None:
         if self._in_case:
             raise Refused("malformed", "A test suite stands inside a test case.")
+        self._count_extra("test suites")
         self._flush()
         self._rows.start_suite()
         self._first_suite = self._first_suite or attributes
@@ -244,6 +256,11 @@ class Target:
             self._current = self._details[len(self._cases) - 1] = Details()
         return self._current
 
+    def _count_extra(self, what: str) -> None:
+        self._extras += 1
+        if self._extras > self._limits.cases:
+            raise over_limit("cases", self._limits.cases, f"The file has too many {what}")
+
     def _start_skipped(self, attributes: Attributes) -> None:
         if self._in_case:
             self._detail().skipped = True
@@ -251,6 +268,7 @@ class Target:
     def _start_ending(self, tag: str, attributes: Attributes) -> None:
         if not self._in_case:
             return
+        self._count_extra("failures")
         kept = self._limits.text_kept
         element = Element(tag, attributes.get("type", "")[:1_000], attributes.get("message", "")[:kept])
         if written := attributes.get("time"):

@@ -13,6 +13,9 @@ from ingest.junit.reading import read_report
 from ingest.junit.report import ParsedReport
 from ingest.junit.unpacking import DAMAGE, Budget, Member, Metered, unpack
 
+DIGEST_BYTES = 8
+"""Bytes of a file's SHA-256 that tell it apart from the other files of its run."""
+
 Part = tuple[str, BinaryIO]
 """A name and a seekable stream: one file of a multipart upload, or a raw body."""
 
@@ -67,6 +70,8 @@ class UploadReading:
     report: ParsedReport
     files: list[dict[str, Any]] = field(default_factory=list)
     read: int = 0
+    new: int = 0
+    """Files that were read and are not in the run already."""
 
     @property
     def first_error(self) -> dict[str, Any] | None:
@@ -113,17 +118,23 @@ def _read_member(member: Member, limits: Limits, share: Share) -> FileOutcome:
     except DAMAGE as error:
         sentence = f"The file's compressed data cannot be read: {error}."
         return FileOutcome(member.name, None, Refused("archive_damaged", sentence))
-    report.content_digests = [opened[-1].digest.digest()]
+    report.content_digests = [opened[-1].digest.digest()[:DIGEST_BYTES]]
     return FileOutcome(member.name, report, None)
 
 
-def read_upload(parts: Iterable[Part], limits: Limits | None = None) -> UploadReading:
-    """Read an upload's files into one report."""
-    merger, outcomes = Merger(), []
-    read = 0
-    for outcome in read_files(parts, limits or Limits()):
-        outcomes.append(outcome.as_dict())
+def read_upload(
+    parts: Iterable[Part], limits: Limits | None = None, known: frozenset[bytes] = frozenset()
+) -> UploadReading:
+    """Read an upload's files into one report. Files whose digest is `known` are in the run already."""
+    limits = limits or Limits()
+    merger, outcomes = Merger(limits.attempts, known), []
+    read = new = 0
+    for outcome in read_files(parts, limits):
         if outcome.report is not None:
             read += 1
-            merger.add(outcome.name, outcome.report)
-    return UploadReading(merger.merged(), outcomes, read)
+            if merger.add(outcome.name, outcome.report):
+                new += 1
+            else:
+                outcome.report.warnings.add("known_file", "The run has this file already; it is counted once.")
+        outcomes.append(outcome.as_dict())
+    return UploadReading(merger.merged(), outcomes, read, new)

@@ -117,6 +117,56 @@ def test_processing_again_takes_the_place_of_the_old_reading(send: Send) -> None
     assert (Report.objects.get().passed, Failure.objects.count()) == (1, 1)
 
 
+def test_processing_again_with_another_limit_leaves_one_report(send: Send, settings) -> None:
+    from dataclasses import replace
+
+    from ingest.processing import upload_process
+    from ingest.services import upload_reprocess
+
+    large = "".join(f"<testcase classname='c' name='t{i}'/>" for i in range(20)).encode()
+    usual, settings.LIMITS = settings.LIMITS, replace(settings.LIMITS, cases=10)
+    upload = send(("small.xml", PASSES), ("large.xml", b"<testsuite>" + large + b"</testsuite>"), build_id="1")
+    assert report_of(upload).tests == 2
+    settings.LIMITS = usual
+    assert upload_reprocess(upload=upload)
+    assert upload_process(upload_id=upload.pk)
+    assert [report.tests for report in Report.objects.all()] == [22]
+
+
+def test_a_file_that_comes_again_with_others_for_the_same_run_counts_once(send: Send) -> None:
+    second = PASSES.replace(b"'c'", b"'d'")
+    send(("one.xml", PASSES), build_id="1")
+    both = send(("one.xml", PASSES), ("two.xml", second), build_id="1")
+    assert sorted(Report.objects.values_list("tests", flat=True)) == [2, 2]
+    assert both.files[0]["warnings"][0]["code"] == "known_file"
+    again = send(("two.xml", second), build_id="1")
+    assert (again.state, again.run_id, Report.objects.count()) == ("processed", both.run_id, 2)
+
+
+def test_numbers_that_the_database_has_forgotten_are_not_given_to_other_tests(send: Send) -> None:
+    """After a restore the worker remembers tests that are not there any more."""
+    from ingest.models import Project
+
+    send(PASSES, build_id="1")
+    Report.objects.all().delete()
+    Test.objects.all().delete()
+    Project.objects.update(test_count=0)
+    other = b"<testsuite name='s'><testcase classname='z' name='zz'/></testsuite>"
+    send(other, build_id="2")
+    report = report_of(send(PASSES, build_id="3"))
+    assert {row.test.name for row in report_cases(report).rows} == {"a", "b"}
+
+
+def test_a_clock_a_day_ahead_is_not_believed_and_flagged(send: Send, upload_token: str) -> None:
+    from datetime import timedelta
+
+    from django.utils import timezone
+
+    future = timezone.now() + timedelta(days=400)
+    upload = send(PASSES, started_at=future)
+    assert upload.run.started_at == upload.received_at
+
+
 def test_history_of_a_test_over_shared_and_resharded_rosters(send: Send) -> None:
     rng = np.random.default_rng(7)
     failing_builds = set()
