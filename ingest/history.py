@@ -1,6 +1,7 @@
-"""A history of reports on disk: a folder or an archive, with dates from an index, the reports or the files."""
+"""A history of reports on disk: a folder or an archive, with dates from an index or the files."""
 
 import csv
+import os
 import tarfile
 import tempfile
 import zipfile
@@ -10,12 +11,24 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
 
+from ingest.identity import digest_of
 from ingest.junit.times import read_timestamp
 from ingest.metadata import RunMetadata
+from ingest.models import Run
 
 REPORTS = (".xml", ".junit", ".junitxml", ".xml.gz")
 _DATES = ("started_at", "date", "timestamp", "commit_date", "author_date")
 _COLUMNS = {field.name for field in fields(RunMetadata)} - {"started_at", "attempt", "environment"}
+
+
+_LENGTHS = {column: getattr(Run._meta.get_field(column), "max_length", None) for column in _COLUMNS - {"order"}}
+_LENGTHS["order"] = 16
+
+
+def _build_id(name: str) -> str:
+    """A file's own build: its path, or the end of it with a digest of all of it where it is too long."""
+    build = f"import:{name}"
+    return build if len(build) <= _LENGTHS["build_id"] else f"import:{digest_of(name).hex()}:{name[-150:]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +49,19 @@ def unpacked(source: Path) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="flakeboard-import-") as folder:
         if zipfile.is_zipfile(source):
             with zipfile.ZipFile(source) as archive:
-                archive.extractall(folder)  # noqa: S202 - zipfile itself drops drive letters and ".."
+                _extract_zip(archive, folder)
         else:
             with tarfile.open(source) as archive:
                 archive.extractall(folder, filter="data")
         yield Path(folder)
+
+
+def _extract_zip(archive: zipfile.ZipFile, folder: str) -> None:
+    """Unpack with the files' dates, which extractall() does not keep."""
+    for info in archive.infolist():
+        path = archive.extract(info, folder)  # zipfile itself drops drive letters and ".."
+        moment = datetime(*info.date_time, tzinfo=UTC).timestamp()
+        os.utime(path, (moment, moment))
 
 
 def items(folder: Path, common: RunMetadata) -> list[Item]:
@@ -61,9 +82,9 @@ def _index(path: Path) -> Iterator[tuple[Path, dict[str, str]]]:
 def _item(folder: Path, path: Path, row: dict[str, str], common: RunMetadata) -> Item:
     name = path.relative_to(folder).as_posix()
     known = {field.name: getattr(common, field.name) for field in fields(RunMetadata)}
-    known |= {column: row[column] for column in _COLUMNS if row.get(column)}
+    known |= {column: row[column].replace("\0", "")[: _LENGTHS[column]] for column in _COLUMNS if row.get(column)}
     dates = (read_timestamp(row.get(column) or "", zoneless_is_utc=True) for column in _DATES)
     written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
     known["started_at"] = next((date for date in dates if date), None) or written
-    known["build_id"] = known["build_id"] or f"import:{name}"
+    known["build_id"] = known["build_id"] or _build_id(name)
     return Item(path, name, RunMetadata(**known))

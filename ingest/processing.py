@@ -56,6 +56,12 @@ def upload_claim(*, upload_id: int) -> uuid.UUID | None:
     return claim if won else None
 
 
+def upload_take_over(*, upload: Upload) -> None:
+    """Free an upload that an interrupted import left behind. Should its old holder live, its result is thrown away."""
+    left = Upload.objects.filter(pk=upload.pk, token=None).exclude(state=State.PROCESSED)
+    left.update(state=State.RECEIVED, claim=None, lease_until=None, tries=0)
+
+
 def upload_process(*, upload_id: int) -> bool:
     """Process an upload from claim to end. False where it was not there to be claimed, or the claim was lost."""
     claim = upload_claim(upload_id=upload_id)

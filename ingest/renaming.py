@@ -53,18 +53,14 @@ class RenameRefused(Exception):
 
 @transaction.atomic
 def test_alias(*, old: Test, new: Test) -> None:
-    """Join two tests' histories: `old` is called `new` from now on."""
+    """Join two tests' histories: `old` is called `new` from now on, and so is what was called `old`."""
+    list(Test.objects.select_for_update(no_key=True).filter(pk__in=(old.pk, new.pk)).order_by("pk"))
+    new.refresh_from_db()
     new = new.alias_of or new
     if old.pk == new.pk or old.project_id != new.project_id:
         raise RenameRefused("A test can be joined with another test of its project only.")
     Test.objects.filter(alias_of=old).update(alias_of=new)
     Test.objects.filter(pk=old.pk).update(alias_of=new)
-
-
-@transaction.atomic
-def test_unalias(*, test: Test) -> None:
-    """Part what `test_alias` joined."""
-    Test.objects.filter(pk=test.pk).update(alias_of=None)
 
 
 @transaction.atomic

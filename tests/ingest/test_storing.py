@@ -204,8 +204,6 @@ def test_an_alias_joins_two_histories(send: Send) -> None:
     assert len(selectors.test_history(new)) == 1
     renaming.test_alias(old=old, new=new)
     assert len(selectors.test_history(Test.objects.get(name="a"))) == len(selectors.test_history(new)) == 2
-    renaming.test_unalias(test=old)
-    assert len(selectors.test_history(new)) == 1
 
 
 def test_orders_are_kept_where_they_are_known_and_differ(send: Send) -> None:

@@ -12,7 +12,7 @@ from ingest.bundle import BundleWriter
 from ingest.history import Item, items, unpacked
 from ingest.metadata import ORDER_EXECUTED, RunMetadata
 from ingest.models import Project, Upload
-from ingest.processing import upload_process
+from ingest.processing import upload_process, upload_take_over
 from ingest.services import Body, project_create, upload_receive
 
 
@@ -51,13 +51,15 @@ class Command(BaseCommand):
             size = writer.add(item.name, iter(lambda: stream.read(1024 * 1024), b""))
             body = Body(bundle, writer.digest(), size, 1)
             upload, new = upload_receive(project=project, body=body, metadata=item.metadata)
-        if upload.state == Upload.State.RECEIVED:
-            upload_process(upload_id=upload.pk)
-            upload.refresh_from_db()
-        if upload.state in (Upload.State.REJECTED, Upload.State.FAILED):
-            self.stderr.write(f"{item.name}: {(upload.error or {}).get('sentence', 'refused')}")
-            return "refused"
-        return "imported" if new else "known before"
+        before = upload.state
+        if not new and before in (*Upload.WAITING, Upload.State.FAILED):
+            upload_take_over(upload=upload)
+        upload_process(upload_id=upload.pk)
+        upload.refresh_from_db()
+        if upload.state == Upload.State.PROCESSED:
+            return "known before" if before == Upload.State.PROCESSED else "imported"
+        self.stderr.write(f"{item.name}: {(upload.error or {}).get('sentence', 'it is waiting; run this again')}")
+        return "refused"
 
 
 def _project(slug: str, *, create: bool) -> Project:

@@ -186,3 +186,31 @@ def test_duplicates_of_one_attempt_keep_every_text() -> None:
     )
     assert [failure.text for failure in case(report, "t").attempts[0].failures] == ["a", "b", "c"]
     assert case(report, "t").verdict.name == "ERROR"
+
+
+def test_names_that_only_look_volatile_stay_tests_of_their_own() -> None:
+    def dated(date: str, inside: str = "") -> str:
+        return f'<testcase classname="c" name="t[{date}T00:00:00Z]">{inside}</testcase>'
+
+    report = read(PYTEST.format(dated("2024-01-01", "<failure/>") + dated("2024-06-01")))
+    assert [(one.key[2], one.verdict.name, len(one.attempts)) for one in report.cases()] == [
+        ("t[<time>]", "FAIL", 1),
+        ("t[<time>] #2", "PASS", 1),
+    ]
+
+
+def test_the_same_test_in_two_suites_of_one_file_is_no_retry() -> None:
+    suite = '<testsuite name="pytest">{}</testsuite>'
+    report = read(f'<testsuites name="pytest tests">{suite.format(FAIL)}{suite.format(PASS)}</testsuites>')
+    assert seen(case(report, "t")) == ("FAIL", ["FAIL", "PASS"], A)
+
+
+def test_a_test_named_like_a_script_or_like_its_class_is_a_test() -> None:
+    failing = '<testcase classname="{}" name="{}"><failure message="m"/></testcase>'
+    vitest = f'<testsuites name="vitest tests"><testsuite name="s">{failing.format("a.test.js", "bundles index.js")}</testsuite></testsuites>'
+    assert read(vitest).counts()["failed"] == 1
+    assert read(SUREFIRE.format(failing.format("Login", "Login"))).counts()["failed"] == 1
+    broken = read(
+        SUREFIRE.format(failing.format("shop.LoginTest", "shop.LoginTest") + failing.format("shop.Other", ""))
+    )
+    assert (broken.counts()["tests"], len(broken.run_errors)) == (0, 2)

@@ -8,7 +8,26 @@ from ingest.junit.report import ParsedReport
 from tests.ingest.junit.reading import read, read_carefully
 
 values = st.one_of(
-    st.sampled_from(["a", "b", "test_x[1]", "café", "0.5", "1,234.5", "nan", "", "x y", "/>", "a>b", "'", "1_000"]),
+    st.sampled_from(
+        [
+            "a",
+            "b",
+            "a b",
+            "t[2024-01-01T00:00:00Z]",
+            "t[2024-06-01T00:00:00Z]",
+            "test_x[1]",
+            "café",
+            "0.5",
+            "1,234.5",
+            "nan",
+            "",
+            "x y",
+            "/>",
+            "a>b",
+            "'",
+            "1_000",
+        ]
+    ),
     st.sampled_from(["&amp;", "&lt;x&gt;", "&quot;", "&#10;", "&#x41;", "&bad;", "&", "\t", "\n", "\x01", "<", "￿"]),
     st.text(alphabet="ab&<>\"'/ \n=", max_size=6),
 )
@@ -19,7 +38,7 @@ def cases(draw: st.DrawFn) -> str:
     names = draw(st.sampled_from([("classname", "name", "time"), ("name", "classname", "time"), ("classname", "name")]))
     quote = draw(st.sampled_from(['"', '"', '"', "'"]))
     attributes = "".join(f" {name}={quote}{draw(values)}{quote}" for name in names)
-    extra = draw(st.sampled_from(["", "", "", ' file="f.py"', ' status="failed"']))
+    extra = draw(st.sampled_from(["", "", "", ' file="f.py"', ' file="g.py"', ' status="failed"']))
     body = draw(
         st.sampled_from(
             [
@@ -41,10 +60,23 @@ def cases(draw: st.DrawFn) -> str:
     return f"<testcase{attributes}{extra}{body}"
 
 
+roots = st.sampled_from(
+    [
+        ("<testsuite name='s'>", "</testsuite>"),
+        ("<testsuite>", "</testsuite>"),
+        ("<testsuite name='s'>", ""),
+        ("<testsuite name='s'>", "<testsuite name='t'/></testsuite>"),
+        ("<testsuite name='s'>", "<properties><property name='go.version' value='1'/></properties></testsuite>"),
+        ("<testsuite name='s'>", "</testsuite><x/>"),
+        ("<testsuites name='Mocha Tests'><testsuite name='s'>", "</testsuite></testsuites>"),
+        ("<testsuites name='pytest tests'><testsuite name='pytest'>", "</testsuite></testsuites>"),
+        ("<n:testsuite xmlns:n='u'>", "</n:testsuite>"),
+    ]
+)
 documents = st.builds(
-    lambda parts, root: f"<testsuite name='s'>{''.join(parts)}{root}".encode("utf-8", "replace"),
+    lambda parts, root: f"{root[0]}{''.join(parts)}{root[1]}".encode("utf-8", "replace"),
     st.lists(cases(), max_size=12),
-    st.sampled_from(["</testsuite>", "</testsuite>", "", "<testsuite name='t'/></testsuite>", "</testsuite><x/>"]),
+    roots,
 )
 
 
