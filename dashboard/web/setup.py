@@ -18,7 +18,7 @@ from ingest.selectors import uploads_of
 from ingest.services import token_create, token_revoke
 
 _PLACEHOLDER = "$FLAKEBOARD_TOKEN"
-_CI_SYSTEMS = (
+CI_STEPS = (
     ("GitHub Actions", "ci/github.html"),
     ("GitLab CI", "ci/gitlab.html"),
     ("Jenkins", "ci/jenkins.html"),
@@ -52,7 +52,7 @@ def setup(request: HttpRequest, project: Project) -> HttpResponse:
             "now": timezone.now(),
             "curl_line": curl_line(project.slug, text or _PLACEHOLDER),
             "address": settings.PUBLIC_URL + reverse("api-uploads", args=(project.slug,)),
-            "ci_systems": _CI_SYSTEMS,
+            "ci_systems": CI_STEPS,
             **_first_upload(project),
         },
     )
