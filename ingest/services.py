@@ -47,7 +47,7 @@ def token_touch(*, token: Token) -> None:
 
 
 class IdempotencyConflict(Exception):
-    """The same idempotency key came with another body."""
+    """The same idempotency key came with another body, or for another run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,19 +88,37 @@ def upload_receive(
             UploadChunk.objects.bulk_create(_chunks(upload, body.bundle), batch_size=8)
         return upload, True
     except IntegrityError:
-        return _known_upload(upload), False
+        known = _known_upload(upload)
+        if known is None:
+            raise  # it was not our rule of once that was broken
+        return known, False
 
 
-def _known_upload(upload: Upload) -> Upload:
-    same = Upload.objects.filter(
-        project=upload.project, run_key=upload.run_key, content_digest=upload.content_digest
-    ).first()
-    if upload.idempotency_key is None:
-        return same or upload._meta.model.objects.get(pk=upload.pk)
-    keyed = Upload.objects.filter(project=upload.project, idempotency_key=upload.idempotency_key).first()
-    if keyed is not None and bytes(keyed.content_digest) != upload.content_digest:
+def _known_upload(upload: Upload) -> Upload | None:
+    """The upload that keeps this one from being a new one."""
+    key, uploads = upload.idempotency_key, Upload.objects.filter(project=upload.project)
+    keyed = uploads.filter(idempotency_key=key).first() if key is not None else None
+    if keyed is not None and _identity(keyed) != _identity(upload):
         raise IdempotencyConflict
-    return keyed or same or upload
+    same = keyed or uploads.filter(run_key=upload.run_key, content_digest=upload.content_digest).first()
+    if same is not None and key is not None:
+        _remember_key(same, key)
+    return same
+
+
+def _identity(upload: Upload) -> tuple[bytes, bytes]:
+    return bytes(upload.run_key), bytes(upload.content_digest)
+
+
+def _remember_key(upload: Upload, key: str) -> None:
+    """An upload first sent without a key takes the first that it is sent again with.
+
+    Where another upload took that key a moment ago, the key is in use for something else."""
+    try:
+        with transaction.atomic():
+            Upload.objects.filter(pk=upload.pk, idempotency_key=None).update(idempotency_key=key)
+    except IntegrityError as error:
+        raise IdempotencyConflict from error
 
 
 def _chunks(upload: Upload, bundle: BinaryIO) -> Iterable[UploadChunk]:

@@ -22,6 +22,13 @@ class Parameters:
     """Average Jaccard similarity below which two groups are two clusters: half of their failing runs shared."""
     few_failures: int = 3
     """Fewer failures than this say "not enough data" where a kind of flakiness is asked for."""
+    bulk_tests: int = 10
+    bulk_share: float = 0.3
+    """So many tests, and such a share of those that ran, failing at once are an incident whatever their rates."""
+    improbable: float = 1e-6
+    """After correction over runs: a project with a thousand runs a day sees one false incident in three years."""
+    much_slower: float = 3.0
+    """A failing execution that takes this many times as long as a passing one is another kind of execution."""
 
 
 DEFAULTS = Parameters()

@@ -11,6 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from ingest.junit.problems import Refused
+from ingest.tokens import redact
 
 logger = logging.getLogger(__name__)
 
@@ -30,7 +31,16 @@ class ApiError(Exception):
 
     def response(self) -> Response:
         body = {"error": {"code": self.code, "sentence": self.sentence, **self.details}}
-        return Response(body, status=self.status_code, headers=self.headers)
+        return Response(_redacted(body), status=self.status_code, headers=self.headers)
+
+
+def _redacted(value: Any) -> Any:
+    """Errors repeat what was sent, and CI keeps them in its logs: no token may be in one."""
+    if isinstance(value, dict):
+        return {_redacted(name): _redacted(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_redacted(inner) for inner in value]
+    return redact(value) if isinstance(value, str) else value
 
 
 def from_refusal(refusal: Refused) -> ApiError:

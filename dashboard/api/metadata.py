@@ -1,6 +1,7 @@
 """What CI says of a run, checked: from form fields, query or a JSON part."""
 
 import json
+import re
 from typing import Any
 
 from django.http import QueryDict
@@ -10,8 +11,11 @@ from rest_framework import serializers
 
 from dashboard.api.errors import ApiError
 from ingest.metadata import ORDER_EXECUTED, RunMetadata
+from ingest.tokens import redact
 
 _PAIRS = 32
+_NOT_STORABLE = re.compile(r"[\x00\ud800-\udfff]")
+"""What PostgreSQL has no place for: NUL and lone surrogates."""
 
 
 @extend_schema_field(OpenApiTypes.STR)
@@ -26,8 +30,10 @@ class EnvironmentField(serializers.Field):
         if not isinstance(data, dict) or len(data) > _PAIRS:
             raise serializers.ValidationError(f"Write at most {_PAIRS} pairs as name=value, separated by commas.")
         pairs = {str(name).strip(): str(value).strip() for name, value in data.items()}
-        if any(not name or len(name) > 64 or len(value) > 255 or "\0" in name + value for name, value in pairs.items()):
+        if not all(0 < len(name) <= 64 and len(value) <= 255 for name, value in pairs.items()):
             raise serializers.ValidationError("A name has 1 to 64 characters, a value at most 255.")
+        if any(_NOT_STORABLE.search(name + value) for name, value in pairs.items()):
+            raise serializers.ValidationError("NUL and lone surrogates cannot be stored.")
         return pairs
 
     def _pairs(self, written: list[str]) -> dict[str, str]:
@@ -58,7 +64,10 @@ class MetadataSerializer(serializers.Serializer):
     environment = EnvironmentField(required=False, default=dict, help_text="Variant, as os=linux,python=3.12.")
     host = _text(255, "Machine that ran it.")
     started_at = serializers.DateTimeField(
-        required=False, allow_null=True, default=None, help_text="When the run started; with its zone."
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="When the run started, as 2026-01-31T12:00:00+01:00; without a zone, UTC.",
     )
     order = serializers.ChoiceField(
         choices=[ORDER_EXECUTED],
@@ -83,12 +92,17 @@ def metadata_from(query: QueryDict, form: QueryDict | dict[str, Any], part: str 
     unknown = values.keys() - MetadataSerializer().fields.keys() - NOT_METADATA
     if unknown:
         known = ", ".join(MetadataSerializer().fields)
-        shown = ", ".join(sorted(name[:40] for name in unknown)[:5])
+        shown = ", ".join(sorted(_shown(name) for name in unknown)[:5])
         raise ApiError(422, "unknown_field", f"Unknown field: {shown}. Known are {known}.")
     serializer = MetadataSerializer(data={name: value for name, value in values.items() if name not in NOT_METADATA})
     if not serializer.is_valid():
         raise ApiError(422, "invalid", "Some fields are not as they should be.", fields=serializer.errors)
     return RunMetadata(**serializer.validated_data)
+
+
+def _shown(name: str) -> str:
+    """An unknown name as an error may repeat it. A token goes first: cut short it could no longer be told."""
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in redact(name)[:40])
 
 
 def _plain(fields: QueryDict | dict[str, Any]) -> dict[str, Any]:
@@ -102,8 +116,31 @@ def _json_part(part: str | None) -> dict[str, Any]:
         return {}
     try:
         values = json.loads(part)
+    except RecursionError as error:
+        raise ApiError(422, "bad_metadata", "The metadata part is nested too deep.") from error
     except ValueError as error:
         raise ApiError(422, "bad_metadata", f"The metadata part is not JSON: {error}.") from error
     if not isinstance(values, dict):
         raise ApiError(422, "bad_metadata", "The metadata part must be a JSON object.")
+    _check_shallow(values)
+    _check_characters(values)
     return values
+
+
+def _check_shallow(values: dict[str, Any]) -> None:
+    """No field needs more than a list or an object of plain values; deeper ones end in RecursionError further on."""
+    inner = [one for value in values.values() for one in _members(value)]
+    if any(isinstance(one, dict | list) for one in inner):
+        raise ApiError(422, "bad_metadata", "The metadata part is nested too deep.")
+
+
+def _members(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []
+
+
+def _check_characters(values: dict[str, Any]) -> None:
+    """JSON can write half a character (`\\ud800`): it can be neither stored nor repeated in an error."""
+    if _NOT_STORABLE.search(json.dumps(values, ensure_ascii=False)):
+        raise ApiError(422, "bad_metadata", "The metadata part has a lone surrogate, which cannot be stored.")

@@ -1,6 +1,10 @@
 """Lists are paged by a cursor: newest first, stable while new ones arrive."""
 
-from rest_framework.pagination import CursorPagination
+from rest_framework.exceptions import NotFound
+from rest_framework.pagination import Cursor, CursorPagination
+from rest_framework.request import Request
+
+_LARGEST_ID = 2**63 - 1
 
 
 class NewestFirst(CursorPagination):
@@ -8,3 +12,20 @@ class NewestFirst(CursorPagination):
     page_size = 50
     page_size_query_param = "page_size"
     max_page_size = 500
+
+    def decode_cursor(self, request: Request) -> Cursor | None:
+        """DRF hands the position to the database as it came; ours are ids, and anything else is no page of ours."""
+        cursor = super().decode_cursor(request)
+        if cursor is None or cursor.position is None:
+            return cursor
+        return cursor._replace(position=str(_id_from(cursor.position)))
+
+
+def _id_from(position: str) -> int:
+    try:
+        number = int(position)
+    except ValueError as error:
+        raise NotFound from error
+    if not 0 <= number <= _LARGEST_ID:
+        raise NotFound
+    return number

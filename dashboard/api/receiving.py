@@ -8,8 +8,10 @@ from typing import Any, BinaryIO
 from django.conf import settings
 from django.core.exceptions import TooManyFilesSent
 from django.core.files.uploadedfile import UploadedFile
+from django.core.files.uploadhandler import FileUploadHandler
 from django.http import HttpRequest, QueryDict, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
+from django.utils.datastructures import MultiValueDict
 
 from dashboard.api.errors import ApiError, from_refusal
 from ingest.bundle import BundleWriter
@@ -48,16 +50,26 @@ def receive(request: HttpRequest) -> Iterator[Received]:
             read = _receive_form if content_type == "multipart/form-data" else _receive_raw
             received = read(request, spool)
         except UnreadablePostError as error:
-            raise ApiError(400, "cut_short", "The connection ended before the body did.") from error
+            raise _cut_short() from error
         yield received
 
 
 def _check_length(request: HttpRequest) -> None:
     written = request.META.get("CONTENT_LENGTH") or "0"
-    if not written.isdecimal():
+    if not (written.isascii() and written.isdecimal() and len(written) < 20):
         raise ApiError(400, "bad_request", "Content-Length is not a number.")
     if int(written) > settings.LIMITS.bytes_in + _OVERHEAD:
         raise _too_large()
+
+
+def _check_whole(request: HttpRequest, size: int) -> None:
+    """A lost connection looks like the end of the body: only Content-Length tells half a report from a whole one."""
+    if not _is_chunked(request) and size != int(request.META.get("CONTENT_LENGTH") or "0"):
+        raise _cut_short()
+
+
+def _cut_short() -> ApiError:
+    return ApiError(400, "cut_short", "The connection ended before the body did.")
 
 
 def _too_large() -> ApiError:
@@ -67,12 +79,7 @@ def _too_large() -> ApiError:
 def _receive_form(request: HttpRequest, spool: BinaryIO) -> Received:
     if _is_chunked(request):
         raise ApiError(411, "length_required", "A multipart body needs a Content-Length.")
-    try:
-        form, files = request.POST, request.FILES
-    except TooManyFilesSent as error:
-        raise from_refusal(over_limit("files", settings.LIMITS.files, "The upload has too many files")) from error
-    except MultiPartParserError as error:
-        raise ApiError(400, "bad_multipart", f"The multipart body cannot be read: {error}.") from error
+    form, files = _form(request)
     parts = [(field, file) for field in files for file in files.getlist(field)]
     metadata = next((_metadata_text(file) for field, file in parts if field == "metadata"), form.get("metadata"))
     reports = [file for field, file in parts if field != "metadata"]
@@ -85,6 +92,51 @@ def _receive_form(request: HttpRequest, spool: BinaryIO) -> Received:
     return Received(Body(spool, writer.digest(), size, len(reports)), form, metadata)
 
 
+def _form(request: HttpRequest) -> tuple[QueryDict, MultiValueDict[str, UploadedFile]]:
+    """The form's fields and files, where all of it has come."""
+    counted = request._stream = _CountedStream(request._stream)
+    request.upload_handlers.insert(0, _WholeFiles(request))
+    try:
+        form, files = request.POST, request.FILES
+    except TooManyFilesSent as error:
+        raise from_refusal(over_limit("files", settings.LIMITS.files, "The upload has too many files")) from error
+    except MultiPartParserError as error:
+        raise ApiError(400, "bad_multipart", f"The multipart body cannot be read: {error}.") from error
+    _check_whole(request, counted.size)
+    return form, files
+
+
+class _CountedStream:
+    """The body below Django's reader of forms, which takes the end of the connection for the end of the form."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        self.size = 0
+
+    def read(self, *size: int) -> bytes:
+        return self._count(self._stream.read(*size))
+
+    def readline(self, *size: int) -> bytes:
+        return self._count(self._stream.readline(*size))
+
+    def _count(self, chunk: bytes) -> bytes:
+        self.size += len(chunk)
+        return chunk
+
+
+class _WholeFiles(FileUploadHandler):
+    """Refuses a form that ends within a file: Django would leave that file out and say nothing."""
+
+    def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes:
+        return raw_data
+
+    def file_complete(self, file_size: int) -> None:
+        return None
+
+    def upload_interrupted(self) -> None:
+        raise _cut_short()
+
+
 def _metadata_text(file: UploadedFile) -> str:
     if (file.size or 0) > _METADATA_BYTES:
         raise ApiError(413, "limit_metadata", f"The metadata part is larger than {_METADATA_BYTES:,} bytes.")
@@ -94,6 +146,7 @@ def _metadata_text(file: UploadedFile) -> str:
 def _receive_raw(request: HttpRequest, spool: BinaryIO) -> Received:
     writer = BundleWriter(spool.write)
     size = writer.add("report.xml", _counted(_raw_chunks(request)))
+    _check_whole(request, size)
     if not size:
         raise ApiError(422, "empty", "The body is empty: send the report with --data-binary @report.xml.")
     return Received(Body(spool, writer.digest(), size, 1), QueryDict(), None)
@@ -105,9 +158,22 @@ def _is_chunked(request: HttpRequest) -> bool:
 
 def _raw_chunks(request: HttpRequest) -> Iterator[bytes]:
     # Django gives a body without Content-Length as empty; the server below it knows where a chunked one ends.
-    stream: Any = request.META["wsgi.input"] if _is_chunked(request) else request
+    stream: Any = _ServerStream(request.META["wsgi.input"]) if _is_chunked(request) else request
     while chunk := stream.read(_CHUNK):
         yield chunk
+
+
+class _ServerStream:
+    """The server's own stream. What it raises over a bad or cut chunk is its own too: there is no common class."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def read(self, size: int) -> bytes:
+        try:
+            return self._stream.read(size)
+        except Exception as error:
+            raise _cut_short() from error
 
 
 def _counted(chunks: Iterator[bytes]) -> Iterator[bytes]:

@@ -5,15 +5,20 @@ import io
 import json
 import tarfile
 import threading
+import time
 import zipfile
 from datetime import timedelta
+from urllib.parse import urlencode
 
 import pytest
+import yaml
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
+from drf_spectacular.validation import validate_schema
 
+from dashboard.api import waiting
 from ingest.models import Project, Report, Token, Upload
 from ingest.processing import upload_process
 from ingest.services import project_create, token_create, token_revoke
@@ -133,6 +138,16 @@ def test_metadata_comes_by_query_form_or_json_part(ci: Ci) -> None:
     assert file_part.json()["metadata"]["commit"] == "fff"
 
 
+@pytest.mark.parametrize("address", ["http://jenkins/1/", "https://ci:8443/job/a b/1?x=1", "http://[::1]/"])
+def test_a_build_url_may_name_any_host(ci: Ci, address: str) -> None:
+    assert ci.send(query="?" + urlencode({"build_url": address})).json()["metadata"] == {"build_url": address}
+
+
+def test_a_start_without_a_zone_is_in_utc(ci: Ci) -> None:
+    sent = ci.send(query="?started_at=2026-01-02T03:04:05")
+    assert sent.json()["metadata"] == {"started_at": "2026-01-02T03:04:05+00:00"}
+
+
 def test_many_files_are_one_upload_and_one_report(ci: Ci) -> None:
     files = [(f"TEST-{i}.xml", XML.replace(b"'c'", f"'c{i}'".encode())) for i in range(60)]
     response = ci.send_form(*files, build_id="7")
@@ -190,6 +205,28 @@ def test_twenty_at_once_are_one_upload(upload_token: str) -> None:
     assert Upload.objects.count() == 1
 
 
+@pytest.mark.django_db(transaction=True)
+def test_one_key_at_once_for_two_bodies_is_one_upload(upload_token: str) -> None:
+    """Half of them also come without the key, so that it is remembered while others bring it."""
+    answers: list[tuple[bytes, int, int | None]] = []
+
+    def send(number: int) -> None:
+        content, key = (XML, SECOND)[number % 2], {"idempotency-key": "k"} if number % 4 < 2 else {}
+        response = Ci(upload_token).send(content, **key)
+        answers.append((content, response.status_code, response.json().get("id")))
+        connection.close()
+
+    threads = [threading.Thread(target=send, args=(number,)) for number in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {status for _, status, _ in answers} == {202, 409}
+    assert len({content for content, status, _ in answers if status == 409}) == 1
+    assert len({id_ for _, status, id_ in answers if status == 202}) == Upload.objects.count() == 2
+    assert Upload.objects.filter(idempotency_key="k").count() == 1
+
+
 def test_a_failed_upload_that_is_sent_again_is_tried_again(ci: Ci) -> None:
     first = ci.send()
     Upload.objects.update(state=Upload.State.FAILED, error={"code": "x", "sentence": "y"})
@@ -225,6 +262,27 @@ def test_wait_answers_when_processed(upload_token: str, monkeypatch: pytest.Monk
 
 def test_waiting_ends_with_202_where_nobody_works(ci: Ci) -> None:
     assert ci.send(query="?wait=1").status_code == 202
+
+
+def test_where_no_place_to_wait_is_free_the_answer_comes_at_once(ci: Ci, settings) -> None:
+    held = 0
+    while waiting._places.acquire(blocking=False):
+        held += 1
+    try:
+        started = time.monotonic()
+        sent = ci.send(query="?wait=20")
+        assert (sent.status_code, sent.json()["state"]) == (202, "received")
+        assert ci.get(f"/{sent.json()['id']}?wait=20").status_code == 200
+        assert time.monotonic() - started < 5
+    finally:
+        waiting._places.release(held)
+    assert held == settings.WEB_THREADS // 2
+
+
+def test_an_upload_that_is_done_needs_no_place_to_wait(ci: Ci, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "_places", threading.BoundedSemaphore(0))
+    ci.processed(ci.send(b"<TestRun/>"))
+    assert ci.send(b"<TestRun/>", query="?wait=20").status_code == 422
 
 
 # -- no ----------------------------------------------------------------------------------------------------------
@@ -329,22 +387,35 @@ def test_the_broker_being_away_loses_nothing(ci: Ci, monkeypatch: pytest.MonkeyP
     assert Upload.objects.get().state == "received"
 
 
-def test_the_schema_is_valid_and_its_example_works(ci: Ci) -> None:
-    import yaml
-    from drf_spectacular.validation import validate_schema
+@pytest.fixture
+def schema(db: None) -> dict:
+    return yaml.safe_load(Client().get("/api/schema").content)
 
-    schema = yaml.safe_load(Client().get("/api/schema").content)
+
+def examples(content: dict, media_type: str = "application/json") -> list:
+    return [example["value"] for example in content[media_type]["examples"].values()]
+
+
+def test_the_schema_is_valid_and_its_requests_work(ci: Ci, schema: dict) -> None:
     validate_schema(schema)
-    post = schema["paths"]["/api/v1/projects/{slug}/uploads"]["post"]
-    examples = [
-        example["value"]
-        for content in post["requestBody"]["content"].values()
-        for example in content.get("examples", {}).values()
-    ]
-    assert examples
-    for example in examples:
+    sent = schema["paths"]["/api/v1/projects/{slug}/uploads"]["post"]["requestBody"]["content"]
+    for example in examples(sent, "application/xml"):
         assert ci.processed(ci.send(example.encode()))["state"] == "processed"
+    for example in examples(sent, "multipart/form-data"):
+        files = [(name, XML) for name in example.pop("file")]
+        assert ci.processed(ci.send_form(*files, **example))["state"] == "processed"
     assert Client().get("/api/docs").status_code == 200
+
+
+def test_the_answers_in_the_schema_look_like_those_that_come(ci: Ci, schema: dict) -> None:
+    answers = schema["paths"]["/api/v1/projects/{slug}/uploads"]["post"]["responses"]
+    received = ci.send()
+    processed = ci.processed(received)
+    assert [one.keys() for one in examples(answers["202"]["content"])] == [received.json().keys()]
+    (example,) = examples(answers["200"]["content"])
+    assert (example.keys(), example["files"][0].keys()) == (processed.keys(), processed["files"][0].keys())
+    for status, refused in (("401", Ci("x").send()), ("404", ci.get("/0"))):
+        assert {"error": refused.json()["error"]} in examples(answers[status]["content"])
 
 
 def test_unknown_addresses_are_404_as_json() -> None:

@@ -1,0 +1,70 @@
+"""Section 8, first part: do failing executions take another time than passing ones, and does that tell why?"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from analytics.kernel.executions import Floats
+from analytics.kernel.parameters import DEFAULTS, Parameters
+
+ROUND_SECONDS = (1.0, 5.0, 10.0, 25.0, 30.0, 60.0)
+"""Timeouts that people write (Lam8, table 8.4)."""
+
+
+class Hint(StrEnum):
+    NONE = ""
+    TIMEOUT = "fails near a round number of seconds: a timeout"
+    SLOW = "fails much slower than it passes: a timeout or an async wait"
+    EARLY = "fails much faster than it passes: an early crash"
+
+
+@dataclass(frozen=True, slots=True)
+class DurationVerdict:
+    passing: float
+    failing: float
+    """Median seconds; NaN where there is none."""
+    ratio: float
+    p_value: float
+    """Of "they take the same time" (Mann-Whitney); NaN where there is not enough data."""
+    near: float
+    """The round number of seconds that most failures end at; NaN for none."""
+    hint: Hint
+
+
+def compare_durations(
+    passing: npt.NDArray[np.floating], failing: npt.NDArray[np.floating], parameters: Parameters = DEFAULTS
+) -> DurationVerdict:
+    """Compare the durations of one test's passing and failing executions."""
+    good, bad = _known(passing), _known(failing)
+    near = _round_number(bad, parameters)
+    usual, unusual = (float(np.median(one)) if len(one) else float("nan") for one in (good, bad))
+    ratio = unusual / usual if usual > 0 else float("nan")
+    enough = min(len(good), len(bad)) >= parameters.few_failures
+    p_value = float(stats.mannwhitneyu(bad, good).pvalue) if enough else float("nan")
+    told_apart = enough and p_value < parameters.significance
+    hint = Hint.NONE
+    if near == near and (not len(good) or usual < 0.9 * near):
+        hint = Hint.TIMEOUT
+    elif told_apart and ratio >= parameters.much_slower:
+        hint = Hint.SLOW
+    elif told_apart and ratio <= 1 / parameters.much_slower:
+        hint = Hint.EARLY
+    return DurationVerdict(usual, unusual, ratio, p_value, near, hint)
+
+
+def _known(durations: npt.NDArray[np.floating]) -> Floats:
+    seconds: Floats = np.asarray(durations, dtype=np.float64)
+    return np.asarray(seconds[np.isfinite(seconds)])
+
+
+def _round_number(failing: Floats, parameters: Parameters) -> float:
+    """The round number just below most failures: a timeout ends at its time or a little after."""
+    if len(failing) < parameters.few_failures:
+        return float("nan")
+    for seconds in ROUND_SECONDS:
+        if np.mean((failing >= seconds) & (failing <= seconds * 1.05)) > 0.5:
+            return seconds
+    return float("nan")

@@ -1,0 +1,91 @@
+"""Bulks of failures: the machines' fault or the tests', and what durations tell."""
+
+import numpy as np
+import pytest
+
+from analytics.kernel import durations, executions, incidents
+from analytics.kernel.durations import Hint
+from analytics.kernel.incidents import Why, names_environment
+
+TESTS, RUNS = 200, 60
+
+
+def judged(outcomes: np.ndarray, suites: int = 10, blamed: bool = False) -> incidents.Incidents:
+    ran = executions.of_matrix(outcomes)
+    words = np.full(len(ran.test), blamed)
+    return incidents.incidents(ran, np.arange(outcomes.shape[1]), np.arange(len(outcomes)) % suites, words)
+
+
+def quiet(seed: int = 0, rate: float = 0.002) -> np.ndarray:
+    return (np.random.default_rng(seed).random((TESTS, RUNS)) < rate).astype(int)
+
+
+def test_a_third_of_the_suite_failing_at_once_is_an_incident() -> None:
+    outcomes = quiet()
+    outcomes[:70, 17] = 2
+    found = judged(outcomes)
+    assert np.flatnonzero(found.found).tolist() == [17]
+    assert found.why[17] & Why.BULK
+
+
+def test_far_more_failures_than_usual_across_suites_are_an_incident() -> None:
+    outcomes = quiet()
+    outcomes[::8, 30] = 1  # 25 of 200: an eighth, below the bulk's share
+    found = judged(outcomes, suites=9)
+    assert found.why[30] == Why.IMPROBABLE
+    assert found.expected[30] < 5 < found.failing[30]
+
+
+def test_a_bulk_inside_one_suite_is_a_cluster_and_no_incident() -> None:
+    outcomes = quiet()
+    outcomes[np.arange(TESTS) % 10 == 3, 30] = 1
+    assert not judged(outcomes).found.any()
+
+
+def test_independent_flaky_tests_make_no_incidents() -> None:
+    for seed in range(20):
+        assert not judged(quiet(seed, rate=0.03)).found.any()
+
+
+def test_failures_that_name_the_environment_are_an_incident_by_their_words() -> None:
+    outcomes = np.zeros((20, 5), dtype=int)
+    outcomes[:4, 2] = 1
+    assert judged(outcomes, blamed=True).why.tolist() == [0, 0, Why.ENVIRONMENT, 0, 0]
+    assert not judged(outcomes, blamed=False).found.any()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "ConnectionError: Connection refused",
+        "[Errno 28] No space left on device",
+        "ModuleNotFoundError: No module named 'x'",
+    ],
+)
+def test_words_of_the_environment(words: str) -> None:
+    assert names_environment(words)
+    assert not names_environment("AssertionError: expected 3 but was 4")
+
+
+def test_nothing_is_no_incident() -> None:
+    assert not judged(np.full((3, 4), 3)).found.any()
+    nothing = executions.of_matrix(np.full((2, 0), -1))
+    empty = np.array([], dtype=int)
+    assert len(incidents.incidents(nothing, empty, np.zeros(2, dtype=int), np.array([], dtype=bool)).why) == 0
+
+
+@pytest.mark.parametrize(
+    ("passing", "failing", "hint"),
+    [
+        ([0.1] * 20, [30.0, 30.1, 30.2, 30.01], Hint.TIMEOUT),
+        (list(np.linspace(1, 2, 20)), [7.0, 7.5, 8.1, 6.9], Hint.SLOW),
+        (list(np.linspace(10, 12, 20)), [0.1, 0.2, 0.1, 0.15], Hint.EARLY),
+        (list(np.linspace(1, 2, 20)), [1.2, 1.5, 1.7], Hint.NONE),
+        ([1.0], [9.0], Hint.NONE),
+        ([], [], Hint.NONE),
+        ([float("nan")] * 5, [float("nan")] * 5, Hint.NONE),
+        ([30.0] * 20, [30.1] * 5, Hint.NONE),
+    ],
+)
+def test_durations_hint_at_causes(passing: list[float], failing: list[float], hint: Hint) -> None:
+    assert durations.compare_durations(np.array(passing), np.array(failing)).hint is hint
