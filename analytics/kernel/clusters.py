@@ -8,6 +8,7 @@ from scipy import sparse, stats
 from scipy.cluster import hierarchy
 from scipy.sparse import csgraph
 
+from analytics.kernel.discovery import benjamini_hochberg
 from analytics.kernel.executions import Executions, Floats, Ints
 from analytics.kernel.parameters import DEFAULTS, Parameters
 
@@ -52,19 +53,8 @@ def cofailures(failed: sparse.csr_matrix, parameters: Parameters = DEFAULTS) -> 
     union = failures[first] + failures[second] - together
     p_value = stats.hypergeom.sf(together - 1, failed.shape[1], failures[first], failures[second])
     tests = int(np.count_nonzero(failures))
-    related = _benjamini_hochberg(p_value, tests * (tests - 1) // 2, parameters.significance)
+    related = benjamini_hochberg(p_value, tests * (tests - 1) // 2, parameters.significance)
     return Pairs(first, second, together, together / np.maximum(union, 1), p_value, related)
-
-
-def _benjamini_hochberg(p_value: Floats, hypotheses: int, level: float) -> npt.NDArray[np.bool_]:
-    """Which of the p-values are rejected at this false discovery rate among `hypotheses` (the others have p = 1)."""
-    order = np.argsort(p_value, kind="stable")
-    ranked = p_value[order]
-    good = np.flatnonzero(ranked <= level * np.arange(1, len(ranked) + 1) / max(hypotheses, 1))
-    rejected = np.zeros(len(p_value), dtype=bool)
-    if len(good):
-        rejected[order[: good[-1] + 1]] = True
-    return rejected
 
 
 def clusters(failed: sparse.csr_matrix, parameters: Parameters = DEFAULTS) -> Clusters:

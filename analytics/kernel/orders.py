@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
+from analytics.kernel.discovery import benjamini_hochberg
 from analytics.kernel.executions import Floats, Ints
 from analytics.kernel.parameters import DEFAULTS, Parameters
 
@@ -105,10 +106,8 @@ def partners(
     share_passed = with_passed / max(passes, 1)
     strength = np.abs(share_failed - share_passed)
     order = np.lexsort((-strength, p_value))
-    ranked = p_value[order]
-    good = np.flatnonzero(ranked <= parameters.significance * np.arange(1, len(ranked) + 1) / max(len(ranked), 1))
-    related = np.arange(len(ranked)) <= (good[-1] if len(good) else -1)
-    return Partners(order.astype(np.int64), ranked, (share_failed > share_passed)[order], related)
+    related = benjamini_hochberg(p_value, len(p_value), parameters.significance)
+    return Partners(order.astype(np.int64), p_value[order], (share_failed > share_passed)[order], related[order])
 
 
 def _fisher(with_failed: Ints, with_passed: Ints, failures: int, passes: int) -> Floats:
