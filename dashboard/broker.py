@@ -6,7 +6,10 @@ is renamed into place when it is complete, and taken by a rename that exactly on
 import json
 import time
 import uuid
+from collections import deque
+from collections.abc import Iterator
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from queue import Empty
 from typing import Any
@@ -25,14 +28,27 @@ class Channel(filesystem.Channel):
         half.rename(folder / f"{name}.msg")
 
     def _get(self, queue: str) -> Any:
-        for path in sorted(Path(self.data_folder_in).glob(f"*.{queue}.msg")):
+        for path in self._oldest_first(queue):
             taken = path.with_suffix(".taken")
-            with suppress(OSError):  # another worker was quicker
+            with suppress(OSError, ValueError):  # another worker was quicker, or it is damaged: the sweep sees to it
                 path.rename(taken)
                 payload = json.loads(taken.read_text())
                 taken.unlink()
                 return payload
         raise Empty
+
+    def _oldest_first(self, queue: str) -> Iterator[Path]:
+        """The names left of the last listing, then of a new one: listing for each message would be quadratic."""
+        names = self._listed.setdefault(queue, deque())
+        while names:
+            yield names.popleft()
+        names.extend(sorted(Path(self.data_folder_in).glob(f"*.{queue}.msg")))
+        while names:
+            yield names.popleft()
+
+    @cached_property
+    def _listed(self) -> dict[str, deque[Path]]:
+        return {}
 
 
 class Transport(filesystem.Transport):
@@ -42,3 +58,10 @@ class Transport(filesystem.Transport):
 def install() -> None:
     """Make `filesystem://` mean this one."""
     transport.TRANSPORT_ALIASES["filesystem"] = f"{__name__}:Transport"
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what killed processes were writing or taking. The sweep finds the uploads that were meant."""
+    for pattern in ("*.half", "*.taken"):
+        for path in folder.glob(pattern):
+            path.unlink(missing_ok=True)

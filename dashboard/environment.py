@@ -12,6 +12,14 @@ def text(name: str, default: str) -> str:
     return os.environ.get(name, "").strip() or default
 
 
+def choice(name: str, default: str, known: tuple[str, ...]) -> str:
+    """One of the known words, in whatever case it was written."""
+    written = text(name, default).upper()
+    if written not in known:
+        raise BadSetting(f"{name}={os.environ[name]!r} must be one of {', '.join(known)}.")
+    return written
+
+
 def number(name: str, default: int, *, least: int = 0, most: int = 2**53) -> int:
     written = os.environ.get(name, "").strip().replace("_", "")
     if not written:

@@ -43,7 +43,12 @@ else:
     except ValueError as error:
         raise environment.BadSetting(f"DATABASE_URL cannot be read: {error}.") from error
 DATABASES = {
-    "default": {**_database, "CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True, "OPTIONS": {"connect_timeout": 5}}
+    "default": {
+        **_database,
+        "CONN_MAX_AGE": 60,
+        "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": {"connect_timeout": 5, **_database.get("OPTIONS", {})},
+    }
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -75,7 +80,10 @@ CELERY_TASK_TIME_LIMIT = environment.number("TASK_SECONDS", 900, least=10)
 CELERY_WORKER_MAX_MEMORY_PER_CHILD = environment.number("WORKER_MEMORY_KB", 1_500_000, least=200_000)
 CELERY_BEAT_SCHEDULE_FILENAME = str(HOME / "beat-schedule")
 SWEEP_SECONDS = environment.number("SWEEP_SECONDS", 15, least=1, most=3_600)
-CELERY_BEAT_SCHEDULE = {"sweep": {"task": "uploads.sweep", "schedule": SWEEP_SECONDS}}
+CELERY_BEAT_SCHEDULE = {
+    # A sweep that nobody took before the next one was due is of no more use: they must not pile up.
+    "sweep": {"task": "uploads.sweep", "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS}},
+}
 WORKER_CONCURRENCY = environment.number("WORKER_CONCURRENCY", 2, least=1, most=256)
 WEB_CONCURRENCY = environment.number("WEB_CONCURRENCY", 2, least=1, most=256)
 WEB_THREADS = environment.number("WEB_THREADS", 16, least=1, most=1_024)
@@ -188,10 +196,11 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_REQUEST": True,
 }
 
+_log_level = environment.choice("LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"))
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["console"], "level": environment.text("LOG_LEVEL", "INFO").upper()},
+    "root": {"handlers": ["console"], "level": _log_level},
 }

@@ -2,8 +2,6 @@
 
 import logging
 
-from kombu.exceptions import OperationalError
-
 from dashboard.celery import app
 from ingest import processing
 
@@ -22,8 +20,14 @@ def sweep_uploads() -> None:
 
 
 def wake_worker(upload_id: int) -> None:
-    """Tell a worker of an upload. Where the broker is away the sweep will find it: nothing is lost, only later."""
+    """Tell a worker of an upload. Where the broker is away the sweep will find it: nothing is lost, only later.
+
+    Each broker has errors of its own, and the upload is stored by now: none of them may become the answer to it."""
     try:
         process_upload.delay(upload_id)
-    except (OperationalError, OSError) as error:
-        logger.warning("the broker cannot be reached (%s); the sweep will pick up upload %s", error, upload_id)
+    except Exception as error:
+        logger.warning("the broker cannot be reached (%s); the sweep will pick up upload %s", _line(error), upload_id)
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__

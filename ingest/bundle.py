@@ -1,19 +1,23 @@
 """How the bytes of an upload are kept: all its parts in one stream, written and read without holding it in memory.
 
-A part is `N` + name, any number of `D` + data, then `E`; each piece prefixed by its length."""
+A part is `N` + name, any number of `D` + data as it came or of `Z` + data that was deflated here, then `E`; each piece
+prefixed by its length. What was deflated here is inflated when it is read, so that no limit meant for what others
+compress applies to it."""
 
-import gzip
 import hashlib
 import struct
 import tempfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import BinaryIO
 
 from ingest.junit.unpacking import GZIP, ZIP
 
 _PIECE = struct.Struct(">cI")
+_NAME = 4_000
 _SPOOL = 8 * 1024 * 1024
 _CHUNK = 256 * 1024
+_INFLATED = 1024 * 1024
 
 
 class BundleWriter:
@@ -26,19 +30,19 @@ class BundleWriter:
     def add(self, name: str, chunks: Iterable[bytes]) -> int:
         """Add a part; returns its size as it came."""
         digest, size = hashlib.sha256(), 0
-        self._piece(b"N", name.encode("utf-8", "replace")[:4_000])
-        compressor: gzip.GzipFile | None = None
-        for chunk in chunks:
-            if not size and chunk and not chunk.startswith((GZIP, *ZIP)):
-                compressor = gzip.GzipFile("", "wb", 1, _PieceFile(self), mtime=0)
+        self._piece(b"N", name[:_NAME].encode("utf-8", "replace"))
+        deflater = None
+        for chunk in filter(None, chunks):
+            if not size and not chunk.startswith((GZIP, *ZIP)):
+                deflater = zlib.compressobj(1)
             digest.update(chunk)
             size += len(chunk)
-            if compressor:
-                compressor.write(chunk)
-            elif chunk:
+            if deflater is None:
                 self._piece(b"D", chunk)
-        if compressor:
-            compressor.close()
+            elif deflated := deflater.compress(chunk):
+                self._piece(b"Z", deflated)
+        if deflater is not None:
+            self._piece(b"Z", deflater.flush())
         self._piece(b"E", b"")
         self._digests.append(digest.digest())
         return size
@@ -52,36 +56,33 @@ class BundleWriter:
         return hashlib.sha256(b"".join(sorted(self._digests))).digest()
 
 
-class _PieceFile:
-    """What the compressor writes becomes data pieces."""
-
-    def __init__(self, writer: BundleWriter) -> None:
-        self._writer = writer
-
-    def write(self, data: bytes) -> int:
-        self._writer._piece(b"D", bytes(data))
-        return len(data)
-
-    def flush(self) -> None: ...
-
-
 def read_parts(stream: BinaryIO) -> Iterator[tuple[str, BinaryIO]]:
     """Each part's name and a seekable stream of its bytes (in memory, past 8 MiB in an unnamed file)."""
     while header := stream.read(_PIECE.size):
         _, length = _PIECE.unpack(header)
         name = stream.read(length).decode("utf-8")
         with tempfile.SpooledTemporaryFile(max_size=_SPOOL) as spool:
-            _copy_pieces(stream, spool)  # type: ignore[arg-type]
+            spool.writelines(_data(stream))
             spool.seek(0)
             yield name, spool  # type: ignore[misc]
 
 
-def _copy_pieces(stream: BinaryIO, spool: BinaryIO) -> None:
-    """Copy a part's data up to its end."""
+def _data(stream: BinaryIO) -> Iterator[bytes]:
+    """A part's data as it came, up to its end."""
+    inflater = zlib.decompressobj()
     kind, length = _PIECE.unpack(stream.read(_PIECE.size))
-    while kind == b"D":
+    while kind != b"E":
         while length:
             data = stream.read(min(length, _CHUNK))
-            spool.write(data)
+            if not data:
+                raise EOFError("the bundle ends inside a part")
             length -= len(data)
+            yield from _inflated(inflater, data) if kind == b"Z" else (data,)
         kind, length = _PIECE.unpack(stream.read(_PIECE.size))
+
+
+def _inflated(inflater: "zlib._Decompress", data: bytes) -> Iterator[bytes]:
+    """A mebibyte at a time: what is all blanks is a thousand times as long as it was kept."""
+    while inflated := inflater.decompress(data, _INFLATED):
+        yield inflated
+        data = inflater.unconsumed_tail

@@ -1,5 +1,6 @@
 """What a person sees when something is not there or goes wrong; programs get the same as JSON."""
 
+from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
@@ -8,6 +9,13 @@ def _answer(request: HttpRequest, status: int, code: str, title: str, sentence: 
     if request.path.startswith("/api/"):
         return JsonResponse({"error": {"code": code, "sentence": sentence}}, status=status)
     return render(request, "error.html", {"title": title, "sentence": sentence}, status=status)
+
+
+def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    if isinstance(exception, DisallowedHost):
+        sentence = "This server is not known by the name in the address: whoever runs it can add it to ALLOWED_HOSTS."
+        return _answer(request, 400, "unknown_host", "Unknown name", sentence)
+    return _answer(request, 400, "bad_request", "Bad request", "The request cannot be read.")
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:

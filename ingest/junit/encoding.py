@@ -3,6 +3,7 @@
 import codecs
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import BinaryIO
 
 from ingest.junit.formats import refuse_start
@@ -19,6 +20,7 @@ _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _REFERENCE = re.compile(r"&#(?:x([0-9a-fA-F]{1,8})|([0-9]{1,8}));")
 _OPEN_REFERENCE = re.compile(r"&[#0-9a-fA-Fx]{0,11}\Z")
 _BLANK = b" \t\r\n"
+_BLANK_CHUNKS = 16
 
 
 class NeedsRepair(Exception):
@@ -39,28 +41,30 @@ class Utf8Source:
     def __iter__(self) -> Iterator[bytes]:
         head = self._stream.read(CHUNK)
         encoding, mark = _encoding_of(head)
-        if encoding != "utf-8" or self._repair:
-            yield from self._recoded(head[mark:], encoding)
-            return
-        yield self._start(head[mark:])
+        recode = encoding != "utf-8" or self._repair
+        yield from self._started(self._recoded(head[mark:], encoding) if recode else self._as_it_is(head[mark:]))
+
+    def _started(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
+        """The chunks without leading blanks, refused where they cannot be XML, as are two mebibytes of blanks."""
+        start = b""
+        for chunk in islice(chunks, _BLANK_CHUNKS):
+            start = chunk.lstrip(_BLANK)
+            self.skipped_lines += chunk.count(b"\n", 0, len(chunk) - len(start))
+            if start:
+                break
+        if refusal := refuse_start(start[:_HEAD]):
+            raise refusal
+        yield start
+        yield from chunks
+
+    def _as_it_is(self, head: bytes) -> Iterator[bytes]:
+        yield head
         while chunk := self._stream.read(CHUNK):
             yield chunk
 
-    def _start(self, text: bytes) -> bytes:
-        """The first chunk without leading blanks, refused where it cannot be XML."""
-        while not text.lstrip(_BLANK) and (more := self._stream.read(CHUNK)):
-            text += more
-            if len(text) > 16 * CHUNK:
-                break
-        start = text.lstrip(_BLANK)
-        self.skipped_lines = text[: len(text) - len(start)].count(b"\n")
-        if refusal := refuse_start(start[:_HEAD]):
-            raise refusal
-        return start
-
     def _recoded(self, head: bytes, encoding: str) -> Iterator[bytes]:
         decoder = codecs.getincrementaldecoder(encoding)("replace" if self._repair else "strict")
-        carry, first, chunk = "", True, head
+        carry, chunk = "", head
         while True:
             try:
                 text = carry + decoder.decode(chunk, final=not chunk)
@@ -69,10 +73,7 @@ class Utf8Source:
             carry = ""
             if self._repair:
                 text, carry = _cleaned(text, last=not chunk)
-            encoded = text.encode("utf-8", "replace")
-            if first and (encoded or not chunk):
-                encoded, first = self._start(encoded), False
-            yield encoded
+            yield text.encode("utf-8", "replace")
             if not chunk:
                 return
             chunk = self._stream.read(CHUNK)

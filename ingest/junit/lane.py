@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from ingest.junit.target import Target
 
-_CASE_END = re.compile(rb"/>|testcase>")
+_CASE_ENDS = (b"/>", b"testcase>")
 _ODD_REFERENCE = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)")
 _REFERENCES = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&apos;", "'"), ("&amp;", "&"))
 _CONTROLS = bytes(range(32))
@@ -105,6 +105,8 @@ class Lane:
         self._target = target
         self._feed = feed
         self._carry = b""
+        self._found: dict[bytes, int] = {}
+        """Where each end stands next in the current data; -1 for nowhere."""
         self._shape: _Shape | None = None
         self._synced = False
         self._open = True
@@ -120,6 +122,7 @@ class Lane:
             self._feed(chunk)
             return
         data, at = self._carry + chunk, 0
+        self._found = {}
         self._carry = b""
         while at < len(data):
             if self._synced and self._shape is not None and not self._waits():
@@ -143,11 +146,10 @@ class Lane:
         self._synced = False
         step = 0
         while at < len(data):
-            found = _CASE_END.search(data, at + step) if self._open else None
-            if found is None:
+            end = self._next_end(data, at + step) if self._open else -1
+            if end < 0:
                 self._feed(data[at:])
                 return len(data)
-            end = found.end()
             self._feed(data[at : end - 1])
             before = self._target.cases_ended
             self._feed(data[end - 1 : end])
@@ -158,6 +160,17 @@ class Lane:
                 return at
             step = max(_STEP, 2 * step)
         return at
+
+    def _next_end(self, data: bytes, start: int) -> int:
+        """Where the next thing ends that may be the end of a case; -1 for nowhere. Each byte is searched once."""
+        ends = []
+        for needle in _CASE_ENDS:
+            at = self._found.get(needle, -2)
+            if at != -1 and at < start:
+                at = self._found[needle] = data.find(needle, start)
+            if at >= 0:
+                ends.append(at + len(needle))
+        return min(ends, default=-1)
 
     def _learn_shape(self) -> None:
         if self._shape is None:

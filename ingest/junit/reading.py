@@ -124,7 +124,7 @@ def _feed(chunks: Iterator[bytes], target: Target, limits: Limits, *, lane: bool
                 silent = silent + len(chunk) if target.progress() == before else 0
                 target.flush_batch()
                 began = chunk if not silent else began + chunk if silent == len(chunk) else began
-                if silent > limits.markup * (_CDATA_FACTOR if _in_cdata(began) else 1):
+                if silent > limits.markup and silent > limits.markup * (_CDATA_FACTOR if _in_cdata(began) else 1):
                     raise over_limit("markup", limits.markup, "One tag, attribute or comment is too long")
         if fast is not None:
             fast.finish()

@@ -2,30 +2,31 @@
 
 Names inside archives are labels. None is ever used as a path."""
 
-import gzip
 import io
 import shutil
 import struct
 import tarfile
 import tempfile
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from ingest.junit import inflating
 from ingest.junit.encoding import CHUNK
+from ingest.junit.inflating import Gunzip, Readable
 from ingest.junit.limits import Limits
 from ingest.junit.problems import Refused, over_limit
+from ingest.junit.tars import BLOCK, StrictTar
 
 GZIP = b"\x1f\x8b"
 ZIP = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
-DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile, tarfile.TarError)
-"""What Python's decompressors raise on damaged data."""
+DAMAGE = (*inflating.DAMAGE, zipfile.BadZipFile, tarfile.TarError)
+"""What is raised on damaged data, whatever it is packed in."""
 
 _SPOOL = 8 * 1024 * 1024
 _DIRECTORY_BYTES_PER_ENTRY = 2_048
-_TAR_BLOCK = 512
+_ZIP64_BYTES = 56 + 20
 
 
 class Budget:
@@ -45,7 +46,7 @@ class Budget:
 class Metered(io.RawIOBase):
     """A stream that counts what comes out of it, and stops when that is too much, in all or for what went in."""
 
-    def __init__(self, stream: BinaryIO, budget: Budget, consumed: Callable[[], int] | None) -> None:
+    def __init__(self, stream: Readable, budget: Budget, consumed: Callable[[], int] | None) -> None:
         self._stream = stream
         self._budget = budget
         self._consumed = consumed
@@ -125,7 +126,7 @@ def unpack(name: str, source: BinaryIO, budget: Budget) -> Iterator[Member]:
 
 def _head(source: BinaryIO) -> bytes:
     source.seek(0)
-    head = source.read(_TAR_BLOCK)
+    head = source.read(BLOCK)
     source.seek(0)
     return head
 
@@ -141,13 +142,18 @@ def _plain(source: BinaryIO, budget: Budget) -> Metered:
 
 def _inflating(source: BinaryIO, budget: Budget) -> Metered:
     source.seek(0)
-    return Metered(gzip.GzipFile(fileobj=source, mode="rb"), budget, source.tell)  # type: ignore[arg-type]
+    return _metered_gzip(source, budget)
+
+
+def _metered_gzip(source: Readable, budget: Budget) -> Metered:
+    stream = Gunzip(source)
+    return Metered(stream, budget, stream.consumed)
 
 
 def _gzip_members(name: str, source: BinaryIO, budget: Budget) -> Iterator[Member]:
     stream = _inflating(source, budget)
     try:
-        head = stream.read_exactly(_TAR_BLOCK)
+        head = stream.read_exactly(BLOCK)
     except DAMAGE:
         head = b""
     finally:
@@ -167,7 +173,7 @@ def _zip_members(source: BinaryIO, budget: Budget) -> Iterator[Member]:
     _check_directory(source, budget.limits)
     try:
         archive = zipfile.ZipFile(source)
-    except (*DAMAGE, struct.error, ValueError, NotImplementedError, UnicodeError) as error:
+    except (*DAMAGE, struct.error, ValueError, OverflowError, NotImplementedError) as error:
         raise Refused("archive_damaged", f"The zip archive cannot be read: {error}.") from error
     entries = [info for info in archive.infolist() if not info.is_dir()]
     if len(entries) > budget.limits.files:
@@ -188,10 +194,10 @@ def _zip_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, budget: Budget)
     def inflating() -> Metered:
         try:
             stream = archive.open(info)
-        except (*DAMAGE, OSError, ValueError, NotImplementedError, RuntimeError) as error:
+        except (*DAMAGE, OSError, ValueError, OverflowError, NotImplementedError, RuntimeError) as error:
             raise Refused("archive_damaged", f"The zip entry cannot be read: {error}.") from error
         size = min(info.compress_size, budget.limits.bytes_in)
-        return Metered(stream, budget, lambda: size)  # type: ignore[arg-type]
+        return Metered(stream, budget, lambda: size)
 
     return _spool_if_gzip(info.filename, inflating, budget)
 
@@ -199,23 +205,36 @@ def _zip_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, budget: Budget)
 def _check_directory(source: BinaryIO, limits: Limits) -> None:
     """Refuse a zip of too many entries before its directory is loaded: a million of them cost a gigabyte."""
     size = source.seek(0, io.SEEK_END)
-    source.seek(max(0, size - 65_557))
+    source.seek(max(0, size - 65_557 - _ZIP64_BYTES))
     tail = source.read()
     at = tail.rfind(b"PK\x05\x06")
     if at < 0 or len(tail) - at < 22:
         raise Refused("archive_damaged", "The zip archive has no directory: the upload was cut short.")
-    entries, directory_bytes = struct.unpack_from("<HI", tail, at + 10)
+    entries, directory_bytes = _directory_size(tail, at)
     if entries > limits.files or directory_bytes > limits.files * _DIRECTORY_BYTES_PER_ENTRY:
         raise over_limit("files", limits.files, f"The zip archive has {entries:,} files or more")
 
 
+def _directory_size(tail: bytes, at: int) -> tuple[int, int]:
+    """Entries and bytes of the directory, from the record at `at` or the zip64 record that stands in for it.
+
+    Where a zip64 locator stands before the record, Python's zipfile believes the zip64 record and nothing else."""
+    entries, directory_bytes = struct.unpack_from("<HI", tail, at + 10)
+    if at >= 20 and tail.startswith(b"PK\x06\x07", at - 20):
+        start = at - _ZIP64_BYTES
+        if start < 0 or not tail.startswith(b"PK\x06\x06", start):
+            raise Refused("archive_damaged", "The zip archive's zip64 record is not where it belongs.")
+        entries, directory_bytes = struct.unpack_from("<QQ", tail, start + 32)
+    return entries, directory_bytes
+
+
 def _tar_members(stream: Metered, budget: Budget) -> Iterator[Member]:
     try:
-        with tarfile.open(fileobj=io.BufferedReader(stream, CHUNK), mode="r|") as archive:
+        with StrictTar.open(fileobj=io.BufferedReader(stream, CHUNK), mode="r|") as archive:
             for info in archive:
+                budget.count_file()
                 if info.isdir():
                     continue
-                budget.count_file()
                 content = archive.extractfile(info) if info.isreg() else None
                 if content is None:
                     yield refused_member(info.name, "archive_entry", "The entry is a link or device, not a file.")
@@ -242,7 +261,7 @@ def _spool_if_gzip(name: str, opener: Callable[[], Metered], budget: Budget) -> 
     """A file inside an archive may itself be gzip (one level, no more)."""
     try:
         stream = opener()
-        head = stream.read_exactly(_TAR_BLOCK)
+        head = stream.read_exactly(BLOCK)
         stream.refund()
     except DAMAGE as error:
         return refused_member(name, "archive_damaged", f"The entry cannot be read: {error}.")
@@ -254,8 +273,6 @@ def _spool_if_gzip(name: str, opener: Callable[[], Metered], budget: Budget) -> 
         return Member(name, opener)
 
     def inflating() -> Metered:
-        inner = opener()
-        buffered = io.BufferedReader(inner, CHUNK)
-        return Metered(gzip.GzipFile(fileobj=buffered, mode="rb"), budget, lambda: inner.out)  # type: ignore[arg-type]
+        return _metered_gzip(opener(), budget)
 
     return Member(name.removesuffix(".gz"), inflating)

@@ -16,6 +16,7 @@ from typing import Any
 from wsgiref.util import setup_testing_defaults
 
 import kombu
+import psutil
 import pytest
 from django.conf import settings
 from django.test import Client
@@ -152,6 +153,30 @@ def test_a_damaged_pid_file_names_nobody(tmp_path: Path, content: str) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_database_whose_processes_outlive_it_is_not_started_twice(tmp_path: Path) -> None:
+    """Even without its lock files: two on the same data would damage it."""
+    cluster = Cluster(tmp_path)
+    cluster.start()
+    assert cluster._process is not None
+    child = psutil.Process(cluster._process.pid).children()[0]
+    child.suspend()
+    try:
+        cluster._process.kill()
+        cluster._process.wait()
+        (cluster.data / "postmaster.pid").unlink()
+        (cluster.socket / ".s.PGSQL.5432.lock").unlink()
+        with pytest.raises(BadSetting, match="did not start"):
+            cluster.start()
+        assert "pre-existing shared memory block" in cluster.log.read_text()
+    finally:
+        child.kill()
+        psutil.wait_procs([child])
+    cluster.start()
+    assert cluster.reachable()
+    cluster.stop()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_the_database_starts_though_its_number_went_to_another(tmp_path: Path) -> None:
     """PostgreSQL itself would refuse: another process of the same user has the number."""
     cluster = Cluster(tmp_path)
@@ -160,7 +185,8 @@ def test_the_database_starts_though_its_number_went_to_another(tmp_path: Path) -
     owner = {"user": home.database_user().pw_uid} if os.getuid() == 0 else {}
     process = subprocess.Popen(["sleep", "600"], cwd="/", **owner)
     try:
-        (cluster.data / "postmaster.pid").write_text(f"{process.pid}\n{cluster.data}\n")
+        for lock in (cluster.data / "postmaster.pid", cluster.socket / ".s.PGSQL.5432.lock"):
+            lock.write_text(f"{process.pid}\n{cluster.data}\n")
         cluster.start()
         assert cluster.reachable()
         assert process.poll() is None

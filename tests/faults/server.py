@@ -105,11 +105,12 @@ class Server:
         return found
 
     def kill(self, *words: str) -> int:
-        """kill -9 all processes whose command line has the words."""
+        """kill -9 all processes whose command line has the words, and wait until they are gone."""
         victims = self.children(*words)
         for victim in victims:
             with suppress(psutil.NoSuchProcess):
                 victim.kill()
+        psutil.wait_procs(victims, timeout=30)
         return len(victims)
 
     # -- talking to it -------------------------------------------------------------------------------------------

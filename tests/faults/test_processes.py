@@ -6,7 +6,6 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import psutil
 import pytest
@@ -47,7 +46,7 @@ def sending(server: Server, builds: range) -> Sender:
 
 def test_a_killed_worker_loses_nothing(server: Server) -> None:
     sender = sending(server, range(1, 13))
-    for _ in range(5):
+    for _ in range(3):
         until(lambda: "processing" in server.states(), 20, "an upload is being processed")
         until(lambda: server.kill("celery", "worker"), 20, "the worker is killed")
     sender.join()
@@ -101,16 +100,21 @@ def test_a_database_that_is_stopped_and_started_loses_nothing(server: Server) ->
     assert_each_counted_once(server, server.accepted)
 
 
-def test_lost_broker_files_only_cost_time(server: Server) -> None:
+def send_and_lose_the_messages(server: Server, builds: range) -> None:
+    """Accepted uploads that only the sweep can find: their messages are gone before a worker reads them."""
     workers = server.children("celery", "worker")
     for worker in workers:
         worker.suspend()
-    send_all(server, range(501, 505))
-    assert server.states()["received"] == 4
+    send_all(server, builds)
+    assert server.states()["received"] == len(builds)
     for message in (server.home / "broker").glob("*.msg"):
         message.unlink()
     for worker in workers:
         worker.resume()
+
+
+def test_lost_broker_files_only_cost_time(server: Server) -> None:
+    send_and_lose_the_messages(server, range(501, 505))
     assert_each_counted_once(server, server.accepted)
 
 
@@ -120,19 +124,53 @@ def test_a_broker_folder_that_is_gone_is_no_reason_to_refuse(server: Server) -> 
     assert_each_counted_once(server, server.accepted)
 
 
-def test_stopping_leaves_no_process_and_starting_again_is_quick(tmp_path: Path) -> None:
-    server = Server(tmp_path)
+@pytest.fixture(scope="module")
+def after_a_kill(server: Server) -> Server:
+    """The same server after kill -9 of its supervisor, and with what a power cut may leave in its home."""
+    kill_supervisor(server)
+    (server.home / "beat.pid").write_text("1\n")
+    (server.home / "beat-schedule").write_bytes(b"half a file")
+    (server.home / "broker" / "1_x.celery.half").write_text("{")
     server.start()
-    send_all(server, range(1, 4))
-    family = psutil.Process(server.process.pid).children(recursive=True)
+    return server
+
+
+def kill_supervisor(server: Server) -> None:
+    """With no chance to stop anything: the kernel ends its children, and the database goes on."""
+    assert server.process is not None
+    family = [child for child in server.children() if child not in server.children("postgres")]
+    server.process.kill()
+    server.process.wait()
+    _, alive = psutil.wait_procs(family, timeout=30)
+    assert alive == []
+
+
+def postmaster(server: Server) -> psutil.Process:
+    return psutil.Process(int((server.home / "postgres" / "postmaster.pid").read_text().split()[0]))
+
+
+def test_stale_files_of_beat_do_not_stop_the_sweep(after_a_kill: Server) -> None:
+    assert not (after_a_kill.home / "broker" / "1_x.celery.half").exists()
+    send_and_lose_the_messages(after_a_kill, range(701, 703))
+    assert_each_counted_once(after_a_kill, after_a_kill.accepted)
+
+
+def test_a_database_that_was_taken_over_is_started_again_when_it_is_killed(after_a_kill: Server) -> None:
+    adopted = postmaster(after_a_kill)
+    assert adopted not in after_a_kill.children(), "the database was not taken over: the test tests nothing"
+    sender = sending(after_a_kill, range(801, 803))
+    adopted.kill()
+    until(lambda: after_a_kill.states() and after_a_kill.children("bin/postgres", "-D"), 60, "the database is back")
+    sender.join()
+    assert_each_counted_once(after_a_kill, after_a_kill.accepted)
+
+
+def test_stopping_leaves_no_process_and_starting_again_loses_nothing(server: Server) -> None:
+    family = server.children()
     assert len(family) > 8
     server.stop()
     _, alive = psutil.wait_procs(family, timeout=10)
     assert alive == []
     server.start()
-    server.process.kill()  # and the supervisor itself, with no chance to stop anything
-    server.process.wait()
-    psutil.wait_procs(family, timeout=20)
-    server.start()
+    send_all(server, range(901, 902))
     assert_each_counted_once(server, server.accepted)
-    server.stop()

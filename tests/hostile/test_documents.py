@@ -246,7 +246,6 @@ def test_every_encoding_reads_as_the_same_report(document: bytes) -> None:
     assert (same.keys, same.verdicts, same.partial) == (report.keys, report.verdicts, False)
 
 
-@pytest.mark.xfail(strict=True, reason="Utf8Source._start reads on undecoded bytes when the first chunk is all blank")
 @pytest.mark.parametrize(
     "document",
     [

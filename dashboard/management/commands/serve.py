@@ -7,11 +7,14 @@ import sys
 import time
 from typing import Any, TextIO
 
+import psycopg2
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
+from django.db import Error, connection
 
-from dashboard import static_files, welcome
+from dashboard import broker, static_files, welcome
 from dashboard.embedded import Cluster
 from dashboard.environment import BadSetting
 from dashboard.supervisor import Child, Supervisor
@@ -27,11 +30,12 @@ class Command(BaseCommand):
         _check_port()
         supervisor = Supervisor(say=self._say)
         supervisor.stop_on_signals()
-        cluster = Cluster(settings.HOME) if settings.EMBEDDED else None
+        cluster = Cluster(settings.HOME, say=self._say) if settings.EMBEDDED else None
         try:
             if cluster is not None:
                 cluster.start()
                 supervisor.watchers.append(lambda: self._restart_if_crashed(cluster))
+            _check_database()
             _prepare()
             supervisor.children += [_web(), _worker(), _beat()]
             self.stdout.write(welcome.message())
@@ -52,8 +56,8 @@ class Command(BaseCommand):
             self._say("the database ended; it starts again")
             try:
                 cluster.start()
-            except BadSetting as error:
-                self._say(str(error))
+            except (BadSetting, psycopg2.Error, OSError) as error:
+                self._say(_first_line(error))
                 self._database_due = time.monotonic() + 1
 
 
@@ -86,7 +90,24 @@ def _check_port() -> None:
             ) from error
 
 
+def _check_database() -> None:
+    try:
+        connection.ensure_connection()
+    except (Error, ImproperlyConfigured) as error:
+        name = "The embedded database" if settings.EMBEDDED else "The database of DATABASE_URL"
+        raise BadSetting(f"{name} cannot be used: {_first_line(error)}") from error
+
+
+def _first_line(error: Exception) -> str:
+    """What PostgreSQL says first; after it come hints, and the same for other addresses of the host."""
+    return str(error).strip().partition("\n")[0] or type(error).__name__
+
+
 def _prepare() -> None:
+    """The tables, the static files, and a home without what killed processes left half done."""
+    broker.remove_leftovers(settings.HOME / "broker")
+    for schedule in settings.HOME.glob("beat-schedule*"):
+        schedule.unlink()
     call_command("migrate", verbosity=0, interactive=False)
     static_files.collect()
 
@@ -120,7 +141,5 @@ def _worker() -> Child:
 
 
 def _beat() -> Child:
-    pidfile = str(settings.HOME / "beat.pid")
-    return Child(
-        "beat", _python(*("celery", "-q", "-A", "dashboard", "beat", "--loglevel", "WARNING", "--pidfile", pidfile))
-    )
+    """Without a pidfile: the home is locked already, and a stale one would keep beat from ever starting again."""
+    return Child("beat", _python(*("celery", "-q", "-A", "dashboard", "beat", "--loglevel", "WARNING", "--pidfile=")))
