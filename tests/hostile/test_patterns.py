@@ -75,7 +75,6 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "xdist worker": lambda text: ordering._from_xdist(failure(text)),
     "declared encoding": lambda text: encoding._DECLARED.match(text[: encoding._HEAD].encode()),
     "cleaning a chunk": lambda text: encoding._cleaned(text[: encoding.CHUNK], last=False),
-    "end of a case": lambda text: lane._CASE_END.search(text.encode()),
     "odd reference": lambda text: lane._ODD_REFERENCE.search(text),
     "file": naming.stable_file,
     "mocha": lambda text: recipes._mocha_names(text, text),
@@ -127,7 +126,7 @@ BOUNDED = {
     *("_THOUSANDS", "_WITH_UNIT", "_DECIMAL_COMMA", "_CLOCK", "_TIMESTAMP"),  # through read_duration, read_timestamp
     *("_JVM_RUN_ERROR", "_SCRIPT"),  # through recipes
     *("_DECLARED", "_FAMILIES", "_ILLEGAL", "_REFERENCE", "_OPEN_REFERENCE"),  # a head or a chunk at a time
-    *("_CASE_END", "_ODD_REFERENCE", "_BAZEL_SHARD", "_HINT", "_VOLATILE", "_STAMP"),  # above
+    *("_ODD_REFERENCE", "_BAZEL_SHARD", "_HINT", "_VOLATILE", "_STAMP"),  # above
 }
 
 
