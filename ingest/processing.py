@@ -14,7 +14,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -124,11 +124,15 @@ def _read_and_store(upload: Upload, claim: uuid.UUID, known: frozenset[bytes]) -
     return (report, tests.created) if report is not None else None
 
 
+def _told_start(metadata: RunMetadata, parsed: ParsedReport) -> datetime | None:
+    return metadata.started_at or parsed.started_at
+
+
 def _started_at(upload: Upload, metadata: RunMetadata, parsed: ParsedReport) -> datetime:
     """When the run started, by CI or by the report. A clock that is a day ahead of ours is not believed.
 
     An import tells of the past, and its dates are what orders it."""
-    told = metadata.started_at or parsed.started_at
+    told = _told_start(metadata, parsed)
     if told is None or told > upload.received_at + _SKEW:
         return upload.received_at
     return told
@@ -158,7 +162,7 @@ def _finish(upload: Upload, claim: uuid.UUID, reading: UploadReading, **changes:
 
 def _flag_skew(upload: Upload, reading: UploadReading) -> None:
     """Say so where what is told of the start is more than a day from when it came, and CI sent it just now."""
-    told = RunMetadata.from_json(upload.metadata).started_at or reading.report.started_at
+    told = _told_start(RunMetadata.from_json(upload.metadata), reading.report)
     if told is None or upload.token_id is None or abs(told - upload.received_at) <= _SKEW:
         return
     kept = "it is not believed" if told > upload.received_at else "it is kept"
@@ -172,16 +176,17 @@ def _give_back(upload: Upload, claim: uuid.UUID, error: Exception) -> None:
     if upload.tries < settings.UPLOAD_TRIES:
         mine.update(state=State.RECEIVED, claim=None, lease_until=Now() + timedelta(seconds=2**upload.tries))
     else:
-        mine.update(
-            state=State.FAILED,
-            claim=None,
-            finished_at=timezone.now(),
-            error={
-                "code": "processing_failed",
-                "sentence": f"Processing failed {upload.tries} times ({type(error).__name__}). "
-                "The bytes are kept; process it again after an update, or report it.",
-            },
+        sentence = (
+            f"Processing failed {upload.tries} times ({type(error).__name__}). "
+            "The bytes are kept; process it again after an update, or report it."
         )
+        _set_aside(mine, "processing_failed", sentence)
+
+
+def _set_aside(uploads: QuerySet[Upload], code: str, sentence: str) -> None:
+    """Give up on uploads, and say why; their bytes are kept for a person to look at."""
+    error = {"code": code, "sentence": sentence}
+    uploads.update(state=State.FAILED, claim=None, finished_at=timezone.now(), error=error)
 
 
 @contextmanager
@@ -232,16 +237,11 @@ class _Chunks(io.RawIOBase):
 def uploads_sweep() -> list[int]:
     """Find what was received and is not being processed; returns what a worker should be woken for."""
     abandoned = Upload.objects.filter(state=State.PROCESSING, lease_until__lt=Now())
-    abandoned.filter(tries__gte=settings.UPLOAD_TRIES).update(
-        state=State.FAILED,
-        claim=None,
-        finished_at=timezone.now(),
-        error={
-            "code": "worker_died",
-            "sentence": f"The worker died {settings.UPLOAD_TRIES} times over this upload, often for lack of memory. "
-            "The bytes are kept; it can be processed again.",
-        },
+    sentence = (
+        f"The worker died {settings.UPLOAD_TRIES} times over this upload, often for lack of memory. "
+        "The bytes are kept; it can be processed again."
     )
+    _set_aside(abandoned.filter(tries__gte=settings.UPLOAD_TRIES), "worker_died", sentence)
     abandoned.update(state=State.RECEIVED, claim=None, lease_until=None)
     due = Q(lease_until=None, received_at__lt=Now() - _GRACE) | Q(lease_until__lt=Now())
     waiting = Upload.objects.filter(due, state=State.RECEIVED).order_by("received_at")

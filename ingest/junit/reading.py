@@ -82,6 +82,8 @@ def _read(stream: BinaryIO, limits: Limits, share: Share, *, lane: bool, repair:
     try:
         _feed(iter(source), target, limits, lane=lane)
     except (NeedsRepair, NamedTwice, UnicodeDecodeError):
+        if repair:  # the last way to read it: going round again would not end
+            raise
         raise _Again(repair=not lane) from None
     except _Damage as damage:
         if lane:
@@ -110,8 +112,8 @@ def _feed(chunks: Iterator[bytes], target: Target, limits: Limits, *, lane: bool
         remove_pis=True,
     )
     fast = Lane(target, parser.feed) if lane else None
-    silent = 0
-    first = began = b""
+    silence = _Silence(limits.markup)
+    first = b""
     try:
         for chunk in chunks:
             if chunk:
@@ -121,11 +123,8 @@ def _feed(chunks: Iterator[bytes], target: Target, limits: Limits, *, lane: bool
                     fast.add(chunk)
                 else:
                     parser.feed(chunk)
-                silent = silent + len(chunk) if target.progress() == before else 0
+                silence.note(chunk, broken=target.progress() != before)
                 target.flush_batch()
-                began = chunk if not silent else began + chunk if silent == len(chunk) else began
-                if silent > limits.markup and silent > limits.markup * (_CDATA_FACTOR if _in_cdata(began) else 1):
-                    raise over_limit("markup", limits.markup, "One tag, attribute or comment is too long")
         if fast is not None:
             fast.finish()
         parser.close()
@@ -143,10 +142,28 @@ def _feed(chunks: Iterator[bytes], target: Target, limits: Limits, *, lane: bool
         raise _Damage(0, f"The compressed data ends early or is damaged ({error})", None, None) from None
 
 
-def _in_cdata(began: bytes) -> bool:
-    """Whether what began in this chunk and has not ended is a CDATA section: the parser holds one until its end."""
-    opened = began.rfind(b"<![CDATA[")
-    return opened >= 0 and opened > max(began.rfind(b"]]>"), began.rfind(b"<!--"))
+class _Silence:
+    """Bytes that the parser took without a word: a tag, attribute or comment that does not end."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._size = 0
+        self._began = b""
+
+    def note(self, chunk: bytes, *, broken: bool) -> None:
+        if broken:
+            self._size, self._began = 0, chunk
+            return
+        if not self._size:
+            self._began += chunk
+        self._size += len(chunk)
+        if self._size > self._limit and self._size > self._limit * (_CDATA_FACTOR if self._in_cdata() else 1):
+            raise over_limit("markup", self._limit, "One tag, attribute or comment is too long")
+
+    def _in_cdata(self) -> bool:
+        """Whether what began and has not ended is a CDATA section: the parser holds one until its end."""
+        opened = self._began.rfind(b"<![CDATA[")
+        return opened >= 0 and opened > max(self._began.rfind(b"]]>"), self._began.rfind(b"<!--"))
 
 
 def _plain_sentence(error: etree.XMLSyntaxError) -> str:

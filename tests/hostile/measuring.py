@@ -84,3 +84,9 @@ def read_in_child(path: Path, *, seconds: float = 60) -> Measured:
     measured = Measured(**result)
     print(f"{measured.code}: {measured.seconds:.2f} s, +{measured.grown:.0f} MB, peak {measured.peak:.0f} MB")
     return measured
+
+
+def written(tmp_path: Path, content: bytes) -> Path:
+    path = tmp_path / "hostile"
+    path.write_bytes(content)
+    return path

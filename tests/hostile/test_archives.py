@@ -7,7 +7,6 @@ import struct
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -30,22 +29,10 @@ from tests.hostile.archives import (
     zip_of,
     zip_of_copies,
 )
-from tests.hostile.measuring import CANARY, read_in_child
+from tests.hostile.measuring import read_in_child, written
 from tests.ingest.junit.reading import read, upload
 
 OPENED = b"<testsuite><testcase name='a'><failure>"
-
-
-@pytest.fixture(autouse=True)
-def canary_is_read_afterwards() -> Iterator[None]:
-    yield
-    assert read(CANARY).counts()["passed"] == 1
-
-
-def written(tmp_path: Path, content: bytes) -> Path:
-    path = tmp_path / "hostile"
-    path.write_bytes(content)
-    return path
 
 
 def codes(*files: bytes, limits: Limits | None = None) -> list[str | None]:

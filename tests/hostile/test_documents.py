@@ -3,14 +3,13 @@
 import codecs
 import gzip
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from ingest.junit.limits import Limits
 from ingest.junit.problems import Refused
-from tests.hostile.measuring import CANARY, read_in_child
+from tests.hostile.measuring import read_in_child, written
 from tests.ingest.junit.reading import case, read, refusal, upload
 
 SMALL = (
@@ -19,18 +18,6 @@ SMALL = (
     '  <testcase classname="c" name="rot" time="1"><failure message="m">text</failure></testcase>\n'
     '  <testcase classname="c" name="blau"><skipped/></testcase>\n </testsuite>\n</testsuites>\n'
 )
-
-
-@pytest.fixture(autouse=True)
-def canary_is_read_afterwards() -> Iterator[None]:
-    yield
-    assert read(CANARY).counts()["passed"] == 1
-
-
-def written(tmp_path: Path, content: bytes) -> Path:
-    path = tmp_path / "hostile"
-    path.write_bytes(content)
-    return path
 
 
 # -- document types and entities ---------------------------------------------------------------------------------
