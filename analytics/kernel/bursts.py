@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from analytics.kernel.executions import Executions, Floats, Ints
+from analytics.kernel.executions import Executions, Flags, Floats, Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,7 @@ def bursts(executions: Executions, stream: npt.NDArray[np.integer], revision: np
 
     Skips are not executions: they neither end a burst nor make it longer."""
     ran = executions.where(executions.executed)
-    at = np.lexsort((ran.ordinal, ran.report, stream[ran.report], ran.test))
-    test, report, failing = ran.test[at], ran.report[at], ran.failing[at]
+    test, report, failing = _by_stream(ran, stream)
     same_stream = np.zeros(len(test), dtype=bool)
     same_stream[1:] = (test[1:] == test[:-1]) & (stream[report[1:]] == stream[report[:-1]])
     before = np.zeros(len(test), dtype=bool)
@@ -65,3 +64,14 @@ def bursts(executions: Executions, stream: npt.NDArray[np.integer], revision: np
         pass_fail=pairs(paired & ~before & failing),
         pass_pass=pairs(same_stream & ~before & ~failing),
     )
+
+
+def _by_stream(
+    ran: Executions, stream: npt.NDArray[np.integer]
+) -> tuple[npt.NDArray[np.integer], npt.NDArray[np.integer], Flags]:
+    """Test, report and failing of each row, by test, stream and time: rows are sorted by test and time already."""
+    if len(stream) and (stream == stream[0]).all():
+        return ran.test, ran.report, ran.failing
+    streams = int(stream.max(initial=-1)) + 2
+    at = np.argsort(ran.test.astype(np.int64) * streams + stream[ran.report], kind="stable")
+    return ran.test[at], ran.report[at], ran.failing[at]

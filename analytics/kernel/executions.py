@@ -14,7 +14,9 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Executions:
-    """Row i: in `report`, attempt `ordinal` of `test` ended with `verdict` after `duration` seconds."""
+    """Row i: in `report`, attempt `ordinal` of `test` ended with `verdict` after `duration` seconds.
+
+    Rows are sorted by test, then report, then ordinal; reports are numbered by time."""
 
     tests: int
     """How many tests there are: they are numbered from 0."""
@@ -38,6 +40,8 @@ class Executions:
         return np.asarray(self.verdict != Verdict.SKIP)
 
     def where(self, chosen: Flags) -> "Executions":
+        if chosen.all():
+            return self
         return Executions(
             self.tests,
             self.test[chosen],
@@ -50,6 +54,19 @@ class Executions:
     def count(self, chosen: Flags) -> Ints:
         """Chosen rows per test."""
         return np.bincount(self.test[chosen], minlength=self.tests).astype(np.int64)
+
+    @property
+    def rank(self) -> Ints:
+        """How many rows of the same test stand before each."""
+        count = np.bincount(self.test, minlength=self.tests)
+        return np.arange(len(self.test)) - np.repeat(np.cumsum(count) - count, count)
+
+    @property
+    def last_attempt(self) -> Flags:
+        """Whether a row is the last of its test in its report: what the report says of the test in the end."""
+        last = np.ones(len(self.test), dtype=bool)
+        last[:-1] = (self.test[1:] != self.test[:-1]) | (self.report[1:] != self.report[:-1])
+        return last
 
 
 def of_matrix(outcomes: npt.NDArray[np.integer]) -> Executions:

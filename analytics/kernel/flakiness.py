@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 
 import numpy as np
-import numpy.typing as npt
 
 from analytics.kernel.bursts import Bursts
 from analytics.kernel.executions import Executions, Flags, Ints
@@ -21,6 +20,8 @@ class State(IntEnum):
     BROKEN = 3
     INFRASTRUCTURE = 4
     RECOVERED = 5
+    UNEXECUTED = 6
+    """Nothing in the window says how it ends: skipped or absent throughout."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +103,7 @@ def _ends(ran: Executions, part: Flags) -> tuple[Ints, Ints]:
 def _reversals(ran: Executions, situation: Situation) -> Ints:
     """pass, fail, pass on the default branch: bursts that a pass at another revision came before and after."""
     main = ran.where(situation.default_branch[ran.report])
-    at = np.lexsort((main.ordinal, main.report, main.test))
-    test, failing = main.test[at], main.failing[at]
+    test, failing = main.test, main.failing
     if len(test) < 3:
         return np.zeros(ran.tests, dtype=np.int64)
     change = np.flatnonzero((test[1:] != test[:-1]) | (failing[1:] != failing[:-1])) + 1
@@ -142,29 +142,17 @@ def streaks(executions: Executions, situation: Situation) -> Streaks:
     return Streaks(failing, revisions.astype(np.int64), _since_last(ran, ran.failing))
 
 
-def _ranks(ran: Executions) -> tuple[npt.NDArray[np.intp], Ints]:
-    """Rows in order of test and time, and how many rows each test has."""
-    at = np.lexsort((ran.ordinal, ran.report, ran.test))
-    return at, np.bincount(ran.test, minlength=ran.tests).astype(np.int64)
-
-
 def _since_last(ran: Executions, event: Flags) -> Ints:
     """Executions of each test after the last one with the event; all of them where there is none."""
-    at, count = _ranks(ran)
-    rank = np.arange(len(at)) - np.repeat(np.cumsum(count) - count, count)
     last = np.full(ran.tests, -1, dtype=np.int64)
-    happened = event[at]
-    np.maximum.at(last, ran.test[at][happened], rank[happened])
-    return count - 1 - last
+    last[ran.test[event]] = ran.rank[event]  # ranks rise within a test: the last one written stays
+    return np.bincount(ran.test, minlength=ran.tests) - 1 - last
 
 
 def _tail(ran: Executions, length: Ints) -> Flags:
     """The last `length` executions of each test."""
-    at, count = _ranks(ran)
-    rank = np.arange(len(at)) - np.repeat(np.cumsum(count) - count, count)
-    chosen = np.zeros(len(at), dtype=bool)
-    chosen[at] = rank >= (count - length)[ran.test[at]]
-    return chosen
+    count = np.bincount(ran.test, minlength=ran.tests)
+    return np.asarray(ran.rank >= (count - length)[ran.test])
 
 
 def states(

@@ -39,7 +39,7 @@ def names_environment(signature: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Incidents:
-    """Per segment (a run on a host in an environment)."""
+    """Per segment: a report, which is what one run on one host in one environment said."""
 
     failing: Ints
     executed: Ints
@@ -54,21 +54,31 @@ class Incidents:
         return np.asarray(self.why != Why.NONE)
 
 
+@dataclass(frozen=True, slots=True)
+class Others:
+    """Tests that never failed, of which no executions are kept: how many each report ran, and how often they ran."""
+
+    executed: Ints
+    """By report."""
+    executions: float
+    """Of such a test, on average."""
+
+
 def incidents(
     executions: Executions,
-    segment: npt.NDArray[np.integer],
     suite: npt.NDArray[np.integer],
     environmental: npt.NDArray[np.bool_],
+    others: Others,
     parameters: Parameters = DEFAULTS,
 ) -> Incidents:
-    """Judge every segment (`segment` by report, `suite` by test, `environmental` by execution).
+    """Judge every report (`suite` by test, `environmental` by execution).
 
-    A test counts once a segment, by its worst attempt. Its own rate is estimated without the segment that is judged."""
-    test, where, failed, named = _once_a_segment(executions, segment[executions.report], environmental)
-    count = int(segment.max(initial=-1)) + 1
-    executed = np.bincount(where, minlength=count)
+    A test counts once a report, by its worst attempt. Its own rate is estimated without the report that is judged."""
+    count = len(others.executed)
+    test, where, failed, named = _once_a_report(executions.where(executions.executed), environmental, executions)
+    executed = np.bincount(where, minlength=count) + others.executed
     failing = np.bincount(where[failed], minlength=count)
-    expected, p_value = _improbability(executions.tests, test, where, failed, count)
+    expected, p_value = _improbability(executions.tests, test, where, failed, others)
     why = np.zeros(count, dtype=np.int64)
     share = np.divide(failing, executed, out=np.zeros(count), where=executed > 0)
     why[(failing >= parameters.bulk_tests) & (share >= parameters.bulk_share)] |= Why.BULK
@@ -80,27 +90,28 @@ def incidents(
     return Incidents(failing.astype(np.int64), executed.astype(np.int64), expected, p_value, why)
 
 
-def _once_a_segment(
-    executions: Executions, where: npt.NDArray[np.integer], named: Flags
-) -> tuple[Ints, Ints, Flags, Flags]:
-    """Each test of a segment once: did any attempt fail, and did one name the environment?"""
-    ran = executions.executed
-    size = int(where.max(initial=-1)) + 1
-    key = executions.test[ran].astype(np.int64) * max(size, 1) + where[ran]
-    pairs, at = np.unique(key, return_inverse=True)
-    failed, blamed = np.zeros(len(pairs), dtype=bool), np.zeros(len(pairs), dtype=bool)
-    np.logical_or.at(failed, at, executions.failing[ran])
-    np.logical_or.at(blamed, at, named[ran] & executions.failing[ran])
-    return pairs // max(size, 1), pairs % max(size, 1), failed, blamed
+def _once_a_report(ran: Executions, environmental: Flags, executions: Executions) -> tuple[Ints, Ints, Flags, Flags]:
+    """Each test of a report once: did any attempt fail, and did one name the environment?"""
+    failed, named = ran.failing, environmental[executions.executed] & ran.failing
+    last = ran.last_attempt
+    if not last.all():
+        starts = np.flatnonzero(np.concatenate([[True], last[:-1]]))
+        failed, named = np.logical_or.reduceat(failed, starts), np.logical_or.reduceat(named, starts)
+    return ran.test[last].astype(np.int64), ran.report[last].astype(np.int64), failed, named
 
 
-def _improbability(tests: int, test: Ints, where: Ints, failed: Flags, count: int) -> tuple[Floats, Floats]:
-    """How many failing tests each segment should have, and the chance of as many as it has.
+def _improbability(tests: int, test: Ints, where: Ints, failed: Flags, others: Others) -> tuple[Floats, Floats]:
+    """How many failing tests each report should have, and the chance of as many as it has.
 
-    The number of failures is Poisson-binomial; a Poisson of the same mean bounds its upper tail (Le Cam)."""
+    A test's rate is drawn towards the project's by one execution's weight, so that one which never failed is not
+    thought to fail as often as one of which nothing is known. The number of failures is Poisson-binomial; a Poisson of
+    the same mean bounds its upper tail (Le Cam)."""
+    count = len(others.executed)
     ran, bad = np.bincount(test, minlength=tests), np.bincount(test[failed], minlength=tests)
-    others = (bad[test] - failed + 0.5) / (ran[test] - 1 + 1.0)  # without this segment, with Jeffreys' prior
-    expected = np.bincount(where, weights=np.minimum(others, 1.0), minlength=count).astype(np.float64)
+    usual = (len(test[failed]) + 0.5) / (len(test) + float(others.executed.sum()) + 1.0)
+    own = (bad[test] - failed + usual) / (ran[test] - 1 + 1.0)
+    expected = np.bincount(where, weights=np.minimum(own, 1.0), minlength=count).astype(np.float64)
+    expected += others.executed * usual / (others.executions + 1.0)
     failing = np.bincount(where[failed], minlength=count)
     return expected, np.asarray(stats.poisson.sf(failing - 1, np.maximum(expected, 1e-12)))
 

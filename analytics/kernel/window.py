@@ -31,6 +31,10 @@ class Reports:
     default_branch: Flags
     order: Ints
     """Which of the window's orders; -1 where it is not known to be true."""
+    errors: Flags
+    """Something besides tests went wrong: a build, a collection, a fixture of a whole class."""
+    executed: Ints
+    """Tests that ran."""
     seconds: Floats
     """What its tests took, all attempts together."""
     decided: Ints
@@ -133,6 +137,7 @@ class Assembly:
     _passed_seconds: Floats = field(init=False)
     _passes_timed: Ints = field(init=False)
     _report_seconds: Floats = field(init=False)
+    _report_executed: Ints = field(init=False)
     _place_of: npt.NDArray[np.int32] = field(init=False)
     _parts: list[_Part] = field(init=False)
     _excluded: int = 0
@@ -142,7 +147,7 @@ class Assembly:
             setattr(self, name, np.zeros(self.tests, dtype=np.int64))
         self.first, self.last = np.full(self.tests, -1, dtype=np.int64), np.full(self.tests, -1, dtype=np.int64)
         self._passed_seconds = np.zeros(self.tests)
-        self._report_seconds = np.zeros(self.reports)
+        self._report_seconds, self._report_executed = np.zeros(self.reports), np.zeros(self.reports, dtype=np.int64)
         self._place_of = np.full(self.tests, -1, dtype=np.int32)
         self._place_of[self.failing] = np.arange(len(self.failing), dtype=np.int32)
         none = _Part(np.zeros(0, np.int32), np.zeros(0, np.uint8), np.zeros(0, np.float32))
@@ -162,6 +167,7 @@ class Assembly:
         alone = (vector & (RETRIED | AMBIGUOUS)) == 0
         self._excluded += int(np.count_nonzero(vector & AMBIGUOUS))
         ran = alone & (verdict != Verdict.SKIP)
+        self._report_executed[report] = np.count_nonzero((vector & AMBIGUOUS == 0) & (verdict != Verdict.SKIP))
         np.add.at(self.executed, numbers[ran], 1)
         np.add.at(self.failed, numbers[ran & (verdict != Verdict.PASS)], 1)
         np.add.at(self.skipped, numbers[alone & (verdict == Verdict.SKIP)], 1)
@@ -197,7 +203,7 @@ class Assembly:
         )
         reasons = {**excluded, "ambiguous attempts": self._excluded}
         return Window(
-            reports=replace(reports, seconds=self._report_seconds),
+            reports=replace(reports, seconds=self._report_seconds, executed=self._report_executed),
             executed=self.executed,
             failed=self.failed,
             skipped=self.skipped,
@@ -259,7 +265,7 @@ def _signatures(executions: Executions, place_of: npt.NDArray[np.int32], signed:
     reports, ordinals = int(signed.report.max()) + 1, int(signed.ordinal.max()) + 1
 
     def key(test: npt.NDArray[np.integer], report: npt.NDArray[np.integer], ordinal: npt.NDArray[np.integer]) -> Ints:
-        return (test.astype(np.int64) * reports + report) * ordinals + ordinal
+        return np.asarray((test.astype(np.int64) * reports + report) * ordinals + ordinal, dtype=np.int64)
 
     told = key(place[known], signed.report[known], signed.ordinal[known])
     at = np.argsort(told, kind="stable")

@@ -13,7 +13,8 @@ TESTS, RUNS = 200, 60
 def judged(outcomes: np.ndarray, suites: int = 10, blamed: bool = False) -> incidents.Incidents:
     ran = executions.of_matrix(outcomes)
     words = np.full(len(ran.test), blamed)
-    return incidents.incidents(ran, np.arange(outcomes.shape[1]), np.arange(len(outcomes)) % suites, words)
+    none = incidents.Others(np.zeros(outcomes.shape[1], dtype=int), 0.0)
+    return incidents.incidents(ran, np.arange(len(outcomes)) % suites, words, none)
 
 
 def quiet(seed: int = 0, rate: float = 0.002) -> np.ndarray:
@@ -70,8 +71,8 @@ def test_words_of_the_environment(words: str) -> None:
 def test_nothing_is_no_incident() -> None:
     assert not judged(np.full((3, 4), 3)).found.any()
     nothing = executions.of_matrix(np.full((2, 0), -1))
-    empty = np.array([], dtype=int)
-    assert len(incidents.incidents(nothing, empty, np.zeros(2, dtype=int), np.array([], dtype=bool)).why) == 0
+    none = incidents.Others(np.array([], dtype=int), 0.0)
+    assert len(incidents.incidents(nothing, np.zeros(2, dtype=int), np.array([], dtype=bool), none).why) == 0
 
 
 @pytest.mark.parametrize(
