@@ -83,10 +83,16 @@ SWEEP_SECONDS = environment.number("SWEEP_SECONDS", 15, least=1, most=3_600)
 CELERY_BEAT_SCHEDULE = {
     # A sweep that nobody took before the next one was due is of no more use: they must not pile up.
     "sweep": {"task": "uploads.sweep", "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS}},
+    "analyses": {"task": "analyses.sweep", "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS}},
 }
 WORKER_CONCURRENCY = environment.number("WORKER_CONCURRENCY", 2, least=1, most=256)
 WEB_CONCURRENCY = environment.number("WEB_CONCURRENCY", 2, least=1, most=256)
 WEB_THREADS = environment.number("WEB_THREADS", 16, least=1, most=1_024)
+
+# -- analyses ---------------------------------------------------------------------------------------------------
+
+ANALYSIS_DELAY_SECONDS = environment.number("ANALYSIS_DELAY_SECONDS", 60, least=0, most=86_400)
+ANALYSIS_LEASE_SECONDS = environment.number("ANALYSIS_LEASE_SECONDS", 900, least=10, most=86_400)
 
 # -- uploads ----------------------------------------------------------------------------------------------------
 
@@ -124,6 +130,7 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     "django_htmx",
     "ingest",
+    "analytics",
     "dashboard",
 ]
 MIDDLEWARE = [
@@ -169,6 +176,11 @@ USE_THOUSAND_SEPARATOR = True
 STATIC_URL = "static/"
 STATIC_ROOT = HOME / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_FINDERS = [
+    "django.contrib.staticfiles.finders.FileSystemFinder",
+    "django.contrib.staticfiles.finders.AppDirectoriesFinder",
+    "dashboard.static_files.PlotlyFinder",
+]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},

@@ -2,21 +2,44 @@
 
 import logging
 
+from analytics import refreshing
 from dashboard.celery import app
 from ingest import processing
+from ingest.selectors import upload_project
 
 logger = logging.getLogger(__name__)
 
 
 @app.task(name="uploads.process")
 def process_upload(upload_id: int) -> None:
-    processing.upload_process(upload_id=upload_id)
+    if processing.upload_process(upload_id=upload_id):
+        refreshing.refresh_ask(project_id=upload_project(upload_id))
 
 
 @app.task(name="uploads.sweep")
 def sweep_uploads() -> None:
     for upload_id in processing.uploads_sweep():
         process_upload.delay(upload_id)
+
+
+@app.task(name="analyses.refresh")
+def refresh_analysis(project_id: int) -> None:
+    refreshing.refresh_run(project_id=project_id)
+
+
+@app.task(name="analyses.sweep")
+def sweep_analyses() -> None:
+    refreshing.refreshes_missed_ask()
+    for project_id in refreshing.refreshes_due():
+        refresh_analysis.delay(project_id)
+
+
+def wake_analyst(project_id: int) -> None:
+    """Tell a worker that an analysis is due now. Where the broker is away, the sweep will find it."""
+    try:
+        refresh_analysis.delay(project_id)
+    except Exception as error:
+        logger.warning("the broker cannot be reached (%s); the sweep will pick up the analysis", _line(error))
 
 
 def wake_worker(upload_id: int) -> None:

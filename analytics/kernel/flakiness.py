@@ -155,6 +155,11 @@ def _tail(ran: Executions, length: Ints) -> Flags:
     return np.asarray(ran.rank >= (count - length)[ran.test])
 
 
+def before_clean(bursts: Bursts, lately: Streaks) -> Bursts:
+    """Bursts without the clean runs at the end: those are what is judged, and no yardstick of themselves."""
+    return replace(bursts, pass_pass=np.maximum(bursts.pass_pass - np.maximum(lately.clean - 1, 0), 0))
+
+
 def states(
     found: Evidence,
     lately: Streaks,
@@ -174,9 +179,7 @@ def states(
     state[(found.reversals > 0) | ambiguous] = State.SUSPECT
     state[only_in_incidents] = State.INFRASTRUCTURE
     state[flaky] = State.FLAKY
-    # How many clean runs are enough is judged by what was before them: they are no evidence against themselves.
-    earlier = replace(bursts, pass_pass=np.maximum(bursts.pass_pass - np.maximum(lately.clean - 1, 0), 0))
-    state[flaky & (lately.clean >= to_confirm(earlier, parameters))] = State.RECOVERED
+    state[flaky & (lately.clean >= to_confirm(before_clean(bursts, lately), parameters))] = State.RECOVERED
     streak = lately.failing > 0
     beyond = unlikely_streak(lately.failing, bursts, prior, parameters)
     state[streak & ~flaky] = State.BROKEN

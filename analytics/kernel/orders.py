@@ -1,6 +1,7 @@
 """Section 7: does a test depend on the order in which tests run, and on which other tests?"""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy.typing as npt
 from scipy import stats
 
 from analytics.kernel.discovery import benjamini_hochberg
-from analytics.kernel.executions import Floats, Ints
+from analytics.kernel.executions import Flags, Floats, Ints
 from analytics.kernel.parameters import DEFAULTS, Parameters
 
 
@@ -77,6 +78,35 @@ def order_verdict(
     return OrderVerdict(kind, p_value, failing)
 
 
+# -- who ran before whom -----------------------------------------------------------------------------------------
+
+
+def before_matrix(orders: Sequence[Ints], order_of_execution: Ints, test: int, tests: int) -> Flags:
+    """Executions x tests: whether the other test ran earlier than `test`, in the order of the execution.
+
+    `orders` are numbers of tests, below `tests`, in order of execution. A test that an order lacks ran at no time."""
+    which, at = np.unique(order_of_execution, return_inverse=True)
+    rows = np.zeros((len(which), tests), dtype=bool)
+    for row, number in enumerate(which.tolist()):
+        rows[row, orders[number][: _step(orders[number], test)]] = True
+    return np.asarray(rows[at])
+
+
+def _between_matrix(orders: Sequence[Ints], order_of_execution: Ints, first: int, last: int, tests: int) -> Flags:
+    """Executions x tests: whether the other test ran after `first` and before `last`."""
+    which, at = np.unique(order_of_execution, return_inverse=True)
+    rows = np.zeros((len(which), tests), dtype=bool)
+    for row, number in enumerate(which.tolist()):
+        order = orders[number]
+        rows[row, order[_step(order, first) + 1 : _step(order, last)]] = True
+    return np.asarray(rows[at])
+
+
+def _step(order: Ints, test: int) -> int:
+    """Where a test is in an order; 0 where it is not: nothing was before it."""
+    return int(np.argmax(order == test)) if len(order) else 0
+
+
 # -- partners ----------------------------------------------------------------------------------------------------
 
 
@@ -86,36 +116,104 @@ class Partners:
 
     test: Ints
     p_value: Floats
-    polluter: npt.NDArray[np.bool_]
+    polluter: Flags
     """True: it fails when this one ran before it. False: it passes only then (a state-setter)."""
-    related: npt.NDArray[np.bool_]
+    related: Flags
     """Significant after Benjamini-Hochberg over all candidates."""
+    alike: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    """Candidates, this one counted, that were before it in the very same executions: nothing tells them apart."""
+
+    @property
+    def state_setter(self) -> Flags:
+        return ~self.polluter
 
 
-def partners(
-    before: npt.NDArray[np.bool_], failed: npt.NDArray[np.bool_], parameters: Parameters = DEFAULTS
-) -> Partners:
+@dataclass(frozen=True, slots=True)
+class Cleaners:
+    """Tests that make a victim pass when they run between its polluter and it, the most telling first."""
+
+    test: Ints
+    p_value: Floats
+    related: Flags
+    alike: Ints
+
+
+def partners(before: Flags, failed: Flags, parameters: Parameters = DEFAULTS) -> Partners:
     """Candidates for the partner of an order-dependent test.
 
     `before` is executions x tests: whether the other test ran earlier on the same worker. For each, the table
     (before or not) x (failed or not) by Fisher's exact test; ties are broken by the strength of the association."""
-    with_failed, with_passed = before[failed].sum(axis=0), before[~failed].sum(axis=0)
-    failures, passes = int(failed.sum()), int((~failed).sum())
-    p_value = _fisher(with_failed, with_passed, failures, passes)
-    share_failed = with_failed / max(failures, 1)
-    share_passed = with_passed / max(passes, 1)
-    strength = np.abs(share_failed - share_passed)
-    order = np.lexsort((-strength, p_value))
+    told = _associations(before, failed, parameters)
+    p_value = np.minimum(1.0, 2 * np.minimum(told.fewer, told.more))
+    order = np.lexsort((told.test, -np.abs(told.lift), p_value))
     related = benjamini_hochberg(p_value, len(p_value), parameters.significance)
-    return Partners(order.astype(np.int64), p_value[order], (share_failed > share_passed)[order], related[order])
+    return Partners(told.test[order], p_value[order], (told.lift > 0)[order], related[order], told.alike[order])
 
 
-def _fisher(with_failed: Ints, with_passed: Ints, failures: int, passes: int) -> Floats:
-    """Two-sided Fisher for many tables with the same column sums: twice the smaller hypergeometric tail, at most 1."""
-    total, ran = failures + passes, with_failed + with_passed
-    fewer = stats.hypergeom.cdf(with_failed, total, failures, ran)
-    more = stats.hypergeom.sf(with_failed - 1, total, failures, ran)
-    return np.asarray(np.minimum(1.0, 2 * np.minimum(fewer, more)))
+def cleaners(
+    orders: Sequence[Ints],
+    order_of_execution: Ints,
+    failed: Flags,
+    victim: int,
+    polluter: int,
+    tests: int,
+    parameters: Parameters = DEFAULTS,
+) -> Cleaners:
+    """Candidates for the cleaners of a victim: of its executions after the polluter, those with the cleaner between
+    pass. Fisher's test of that side alone, Benjamini-Hochberg over all candidates."""
+    polluted = before_matrix(orders, order_of_execution, victim, tests)[:, polluter]
+    between = _between_matrix(orders, order_of_execution[polluted], polluter, victim, tests)
+    told = _associations(between, failed[polluted], parameters)
+    related = benjamini_hochberg(told.fewer, len(told.fewer), parameters.significance)
+    order = np.lexsort((told.test, told.lift, told.fewer))
+    order = order[told.lift[order] < 0]
+    return Cleaners(told.test[order], told.fewer[order], related[order], told.alike[order])
+
+
+@dataclass(frozen=True, slots=True)
+class _Associations:
+    """Candidates and how their being there goes with failing."""
+
+    test: Ints
+    lift: Floats
+    """Their share among failures less that among passes."""
+    fewer: Floats
+    more: Floats
+    """The chance of as few failures with them, and of as many (hypergeometric)."""
+    alike: Ints
+
+
+def _associations(there: Flags, failed: Flags, parameters: Parameters) -> _Associations:
+    """For each test that was there and was not, a few times each: does its being there go with failing?
+
+    Executions that had the same tests there and ended alike are one witness: a suite that runs in one order a hundred
+    times has not shown a hundred times who is to blame."""
+    there, failed = _witnesses(there, failed)
+    seen = there.sum(axis=0)
+    test = np.flatnonzero(np.minimum(seen, len(failed) - seen) >= parameters.few_failures)
+    there = there[:, test]
+    with_failed, seen = there[failed].sum(axis=0), seen[test]
+    failures, passes = int(failed.sum()), int((~failed).sum())
+    lift = with_failed / max(failures, 1) - (seen - with_failed) / max(passes, 1)
+    fewer = stats.hypergeom.cdf(with_failed, len(failed), failures, seen)
+    more = stats.hypergeom.sf(with_failed - 1, len(failed), failures, seen)
+    return _Associations(test.astype(np.int64), lift, np.asarray(fewer), np.asarray(more), _alike(there))
+
+
+def _witnesses(there: Flags, failed: Flags) -> tuple[Flags, Flags]:
+    """Rows that differ in who was there or in how they ended."""
+    rows = np.packbits(np.column_stack([failed, there]), axis=1)
+    _, first = np.unique(rows, axis=0, return_index=True)
+    return there[first], failed[first]
+
+
+def _alike(there: Flags) -> Ints:
+    """For each column, how many are the same."""
+    if not there.size:
+        return np.ones(there.shape[1], dtype=np.int64)
+    columns = np.packbits(there, axis=0)
+    _, at, count = np.unique(columns, axis=1, return_inverse=True, return_counts=True)
+    return np.asarray(count[at.ravel()], dtype=np.int64)
 
 
 def single_polluter_rate(polluters: int, cleaners: int) -> float:

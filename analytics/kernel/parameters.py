@@ -29,6 +29,21 @@ class Parameters:
     """After correction over runs: a project with a thousand runs a day sees one false incident in three years."""
     much_slower: float = 3.0
     """A failing execution that takes this many times as long as a passing one is another kind of execution."""
+    bayes_factor: float = 150.0
+    """For a change of a failure rate: "very strong" evidence (Kass and Raftery 1995). Of outcomes without a change at
+    most one sequence in 150 reaches it, since a Bayes factor is 1 on average there."""
+    most_changes: int = 3
+    """Changes looked for in one test: more in a window of 90 days are no longer a story that a person can follow."""
+    developer_minutes: float = 15.0
+    """A stated assumption, to be set to your own: to leave one's work, see that a red run is not one's own doing, start
+    it again and come back. It is no measurement."""
+    new_executions: int = 10
+    """A test that first contradicts itself within so many executions was flaky when it came, as three of four are (Lam et
+    al., a longitudinal study of flaky tests, 2020)."""
+    partner_cells: int = 200_000_000
+    """Orders x tests looked at in the search for partners, over all tests: a second or two."""
+    partner_orders: int = 5
+    """Fewer different orders than this tell nothing of who ran before whom."""
 
 
 DEFAULTS = Parameters()

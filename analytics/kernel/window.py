@@ -81,6 +81,9 @@ class Window:
     """Test numbers in order of execution."""
     excluded: Mapping[str, int]
     """Reason -> how many executions or reports were left out."""
+    environments: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    """What their numbers stand for, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +195,8 @@ class Assembly:
         signatures: tuple[str, ...],
         orders: tuple[Ints, ...],
         excluded: Mapping[str, int],
+        environments: tuple[str, ...] = (),
+        hosts: tuple[str, ...] = (),
     ) -> Window:
         self._count(attempts)
         executions, told = self._executions(attempts)
@@ -220,6 +225,8 @@ class Assembly:
             signatures=signatures,
             orders=orders,
             excluded={reason: count for reason, count in reasons.items() if count},
+            environments=environments,
+            hosts=hosts,
         )
 
     def _count(self, attempts: Attempts) -> None:

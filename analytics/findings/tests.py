@@ -1,0 +1,225 @@
+"""Of each test that failed: its evidence, and where to look."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from analytics.findings.plain import Finding, grouped, number, rows_of
+from analytics.kernel.analysis import Analysis
+from analytics.kernel.executions import Executions, Ints
+from analytics.loaders import Loaded
+
+_SHOWN = 10
+"""So many reports, signatures and other tests are kept to look at."""
+
+
+def tests(found: Analysis, loaded: Loaded) -> Iterator[tuple[int, Finding]]:
+    """What is kept of each test that failed, besides the columns; empty values are left out."""
+    parts = _Parts(found, loaded)
+    for place, test in enumerate(found.window.failing.tolist()):
+        finding = parts.finding(place)
+        yield test, {name: value for name, value in finding.items() if value not in (None, [], {}, "")}
+
+
+class _Parts:
+    """Tables of an analysis, grouped by test."""
+
+    def __init__(self, found: Analysis, loaded: Loaded) -> None:
+        self._found, self._loaded = found, loaded
+        self._report = np.append(loaded.report_ids, -1)
+        taken_out = found.window.executions.failing & found.incident[found.window.executions.report]
+        ran, signature = found.window.executions.where(~taken_out), found.window.signature[~taken_out]
+        self._environments = _counts(ran, found.window.reports.environment)
+        self._signatures = _signatures(ran, signature)
+        self._bursts = grouped(found.failed.bursts.test, found.failed.bursts.lengths)
+        self._failures = grouped(ran.test[ran.failing], ran.report[ran.failing])
+        self._related = _related(found)
+        self._orders = {finding.place: finding for finding in found.orders}
+        self._changes = rows_of(found.changes.test)
+        self._hosts, self._hours = rows_of(found.hosts.test), rows_of(found.hours.test)
+        self._standing_environments = rows_of(found.environments.test)
+
+    def finding(self, place: int) -> Finding:
+        failed = self._found.failed
+        return {
+            "onset": self._onset(place),
+            "branches": {"default": _rate(failed.default_branch, place), "other": _rate(failed.other_branches, place)},
+            "environments": [
+                {"environment": self._loaded.environments[where], "failed": bad, "executed": ran}
+                for where, bad, ran in self._environments.get(place, [])
+            ],
+            "signatures": [
+                {"id": self._loaded.signature_ids[which], "failures": count, "last_report": self._id(last)}
+                for which, count, last in self._signatures.get(place, [])[:_SHOWN]
+            ],
+            "bursts": _distribution(self._bursts.get(place)),
+            "reports": [self._id(one) for one in self._failures.get(place, [])[-_SHOWN:][::-1]],
+            "related": self._related.get(place, [])[:_SHOWN],
+            "order": self._order(place),
+            "duration": self._duration(place),
+            "causes": [
+                {"category": cause.category.value, "sentence": cause.sentence, "share": number(cause.share)}
+                for cause in self._found.causes.get(place, ())
+            ],
+            "changes": [self._change(row) for row in self._changes.get(place, [])],
+            "hosts": [self._standout(self._found.hosts, row, self._loaded.hosts) for row in self._hosts.get(place, [])],
+            "hours": [self._hour(row) for row in self._hours.get(place, [])],
+            "standing_out": [
+                self._standout(self._found.environments, row, self._loaded.environments)
+                for row in self._standing_environments.get(place, [])
+            ],
+        }
+
+    def _id(self, report: int) -> int | None:
+        return int(self._report[report]) if report >= 0 else None
+
+    def _onset(self, place: int) -> Finding | None:
+        onsets = self._found.failed.onsets
+        if onsets.first[place] < 0:
+            return None
+        return {
+            "last_clean": self._id(int(onsets.last_clean[place])),
+            "first": self._id(int(onsets.first[place])),
+            "last": self._id(int(onsets.last[place])),
+            "executions_before": int(onsets.before[place]),
+            "new": bool(onsets.new[place]),
+        }
+
+    def _order(self, place: int) -> Finding | None:
+        finding = self._orders.get(place)
+        if finding is None:
+            return None
+        partners = finding.partners
+        return {
+            "kind": finding.verdict.kind.value,
+            "p_value": number(finding.verdict.p_value),
+            "failing_orders": number(finding.verdict.failing_orders),
+            "orders": finding.orders,
+            "executions": finding.executions,
+            "explained": finding.explained,
+            "partners": [
+                {
+                    "test": int(partners.test[row]),
+                    "role": "polluter" if partners.polluter[row] else "state-setter",
+                    "p_value": number(partners.p_value[row]),
+                    "related": bool(partners.related[row]),
+                }
+                for row in range(min(len(partners.test), _SHOWN))
+            ],
+            "cleaners": [int(one) for one in finding.cleaners[:_SHOWN]],
+        }
+
+    def _duration(self, place: int) -> Finding | None:
+        told = self._found.durations.get(place)
+        return (
+            None
+            if told is None
+            else {**{name: number(value) for name, value in asdict(told).items()}, "hint": told.hint.value}
+        )
+
+    def _change(self, row: int) -> Finding:
+        changes = self._found.changes
+        return {
+            "report": self._id(int(changes.report[row])),
+            "low": self._id(int(changes.low[row])),
+            "high": self._id(int(changes.high[row])),
+            "failed_before": int(changes.failed_before[row]),
+            "executed_before": int(changes.executed_before[row]),
+            "failed_after": int(changes.failed_after[row]),
+            "executed_after": int(changes.executed_after[row]),
+            "bayes_factor": number(changes.bayes_factor[row]),
+        }
+
+    def _standout(self, found: Any, row: int, labels: Any) -> Finding:
+        return {
+            "place": labels[int(found.place[row])],
+            "failed": int(found.failed[row]),
+            "executed": int(found.executed[row]),
+            "failed_elsewhere": int(found.failed_elsewhere[row]),
+            "executed_elsewhere": int(found.executed_elsewhere[row]),
+            "p_value": number(found.p_value[row]),
+        }
+
+    def _hour(self, row: int) -> Finding:
+        found = self._found.hours
+        return {
+            "from": int(found.from_hour[row]),
+            "to": int(found.to_hour[row]),
+            "failed": int(found.failed[row]),
+            "executed": int(found.executed[row]),
+            "failed_elsewhere": int(found.failed_elsewhere[row]),
+            "executed_elsewhere": int(found.executed_elsewhere[row]),
+            "p_value": number(found.p_value[row]),
+        }
+
+
+def _rate(rates: Any, place: int) -> Finding | None:
+    if not rates.executed[place]:
+        return None
+    return {
+        "failed": int(rates.failed[place]),
+        "executed": int(rates.executed[place]),
+        "low": number(rates.low[place]),
+        "high": number(rates.high[place]),
+    }
+
+
+def _distribution(lengths: list[int] | None) -> dict[str, int]:
+    if not lengths:
+        return {}
+    values, counts = np.unique(lengths, return_counts=True)
+    return {str(value): int(count) for value, count in zip(values, counts, strict=True)}
+
+
+def _counts(ran: Executions, place: Ints) -> dict[int, list[tuple[int, int, int]]]:
+    """By test: place, failures and executions there."""
+    executed = ran.where(ran.executed)
+    size = int(place.max(initial=-1)) + 2
+    key, row, count = np.unique(
+        executed.test.astype(np.int64) * size + place[executed.report], return_inverse=True, return_counts=True
+    )
+    bad = np.bincount(row, weights=executed.failing, minlength=len(key)).astype(np.int64)
+    found: dict[int, list[tuple[int, int, int]]] = {}
+    for test, where, failed, total in zip(
+        (key // size).tolist(), (key % size).tolist(), bad.tolist(), count.tolist(), strict=True
+    ):
+        found.setdefault(test, []).append((where, failed, total))
+    return found
+
+
+def _signatures(ran: Executions, signature: Ints) -> dict[int, list[tuple[int, int, int]]]:
+    """By test: signature, failures with it, and the last report with one; the commonest first."""
+    signed = signature >= 0
+    test, which, report = ran.test[signed].astype(np.int64), signature[signed], ran.report[signed]
+    size = int(which.max(initial=-1)) + 1
+    key, row, count = np.unique(test * max(size, 1) + which, return_inverse=True, return_counts=True)
+    last = np.zeros(len(key), dtype=np.int64)
+    np.maximum.at(last, row, report)
+    found: dict[int, list[tuple[int, int, int]]] = {}
+    for at in np.argsort(-count, kind="stable").tolist():
+        found.setdefault(int(key[at] // size), []).append((int(key[at] % size), int(count[at]), int(last[at])))
+    return found
+
+
+def _related(found: Analysis) -> dict[int, list[Finding]]:
+    """By test: tests that fail with it, the most telling first."""
+    pairs, failing = found.clusters.pairs, found.window.failing
+    related: dict[int, list[Finding]] = {}
+    for row in np.argsort(pairs.p_value, kind="stable")[: np.count_nonzero(pairs.related)].tolist():
+        if not pairs.related[row]:
+            continue
+        first, second = int(pairs.first[row]), int(pairs.second[row])
+        for one, other in ((first, second), (second, first)):
+            mine = related.setdefault(one, [])
+            if len(mine) < _SHOWN:
+                mine.append(
+                    {
+                        "test": int(failing[other]),
+                        "together": int(pairs.together[row]),
+                        "jaccard": number(pairs.jaccard[row]),
+                        "p_value": number(pairs.p_value[row]),
+                    }
+                )
+    return related

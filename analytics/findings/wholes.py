@@ -1,0 +1,145 @@
+"""Of what is more than one test: clusters, incidents, and what to fix first."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from analytics.findings.plain import Finding, grouped, number
+from analytics.kernel.analysis import Analysis
+from analytics.kernel.executions import Ints
+from analytics.kernel.incidents import Why
+from analytics.kernel.window import CONFIRMED, REJECTED
+from analytics.loaders import Loaded
+from analytics.models import ClusterFinding
+
+_RUNS_SHOWN = 60
+_TESTS_SHOWN = 200
+_SIGNATURES_SHOWN = 5
+DECIDED = {CONFIRMED: "confirmed", REJECTED: "rejected"}
+
+
+# -- clusters ----------------------------------------------------------------------------------------------------
+
+
+def clusters(found: Analysis, loaded: Loaded) -> Iterator[tuple[str, int, Finding]]:
+    """View, number and content of each cluster."""
+    cells = _Cells(found, loaded)
+    views = ((ClusterFinding.View.TOGETHER, found.clusters.label), (ClusterFinding.View.SIGNATURE, found.by_signature))
+    for view, label in views:
+        inside = np.flatnonzero(label >= 0)
+        for members in grouped(label[inside], inside).values():
+            yield view.value, int(found.window.failing[members[0]]), cells.cluster(np.array(members), view)
+
+
+class _Cells:
+    """Which reports each test failed in, and how the two views agree."""
+
+    def __init__(self, found: Analysis, loaded: Loaded) -> None:
+        self._found, self._loaded = found, loaded
+        ran = found.window.executions
+        kept = ran.executed & ~(ran.failing & found.incident[ran.report])
+        self._ran, self._signature = ran.where(kept), found.window.signature[kept]
+        self._starts = np.searchsorted(self._ran.test, np.arange(ran.tests + 1))
+
+    def cluster(self, members: Ints, view: ClusterFinding.View) -> Finding:
+        rows = np.concatenate([np.arange(self._starts[one], self._starts[one + 1]) for one in members])
+        bad = rows[self._ran.failing[rows]]
+        reports = np.unique(self._ran.report[bad])
+        runs = np.unique(self._found.window.reports.run[reports])
+        other = self._found.by_signature if view is ClusterFinding.View.TOGETHER else self._found.clusters.label
+        shown = reports[-_RUNS_SHOWN:]
+        return {
+            "tests": self._found.window.failing[members].tolist(),
+            "runs": len(runs),
+            "shared_runs": self._shared(bad, len(members)),
+            "first_report": int(self._loaded.report_ids[reports[0]]),
+            "last_report": int(self._loaded.report_ids[reports[-1]]),
+            "signatures": self._signatures(bad),
+            "agreement": _agreement(other[members]),
+            "reports": self._loaded.report_ids[shown].tolist(),
+            "cells": [self._row(int(one), shown) for one in members[:_TESTS_SHOWN]],
+        }
+
+    def _shared(self, bad: Ints, members: int) -> int:
+        """Runs in which at least two of its tests failed."""
+        run = self._found.window.reports.run[self._ran.report[bad]]
+        pairs = np.unique(np.stack([run, self._ran.test[bad]]), axis=1)
+        return int(np.count_nonzero(np.bincount(pairs[0]) > 1)) if members > 1 and pairs.size else 0
+
+    def _signatures(self, bad: Ints) -> list[Finding]:
+        which, count = np.unique(self._signature[bad], return_counts=True)
+        order = np.argsort(-count, kind="stable")
+        return [
+            {"id": self._loaded.signature_ids[which[at]], "failures": int(count[at])}
+            for at in order[:_SIGNATURES_SHOWN]
+            if which[at] >= 0
+        ]
+
+    def _row(self, place: int, shown: Ints) -> str:
+        """One sign a report: F failed in it, P passed, - was not in it."""
+        rows = slice(self._starts[place], self._starts[place + 1])
+        report, failing = self._ran.report[rows], self._ran.failing[rows]
+        bad = set(report[failing].tolist())
+        ran = set(report.tolist())
+        return "".join("F" if one in bad else "P" if one in ran else "-" for one in shown.tolist())
+
+
+def _agreement(other: Ints) -> Finding:
+    """How the other view sees the members: the largest group that it also holds for one, and how many it leaves out."""
+    labels = other[other >= 0]
+    largest = int(np.bincount(labels).max()) if len(labels) else 0
+    return {"together": largest, "apart": len(labels) - largest, "alone": int(np.count_nonzero(other < 0))}
+
+
+# -- incidents ---------------------------------------------------------------------------------------------------
+
+
+def incidents(found: Analysis, loaded: Loaded) -> Iterator[tuple[int, Finding]]:
+    """Report id and content of each incident, those that a person rejected included."""
+    judged, reports = found.incidents, found.window.reports
+    ran = found.window.executions
+    bad = np.flatnonzero(ran.failing)
+    by_report = grouped(ran.report[bad].astype(np.int64), found.window.signature[bad])
+    for place in np.flatnonzero(judged.found | (reports.decided != 0)).tolist():
+        signatures = np.array(by_report.get(place, []), dtype=np.int64)
+        common = np.bincount(signatures[signatures >= 0]) if (signatures >= 0).any() else np.zeros(0, dtype=np.int64)
+        yield (
+            int(loaded.report_ids[place]),
+            {
+                "run": int(loaded.run_ids[reports.run[place]]),
+                "host": loaded.hosts[reports.host[place]] if reports.host[place] >= 0 else "",
+                "environment": loaded.environments[reports.environment[place]],
+                "failing": int(judged.failing[place]),
+                "executed": int(judged.executed[place]),
+                "expected": number(judged.expected[place]),
+                "p_value": number(judged.p_value[place]),
+                "why": [why.name.lower() for why in Why if why and why & int(judged.why[place]) and why.name],
+                "signature": loaded.signature_ids[int(common.argmax())] if len(common) else None,
+                "signature_failures": int(common.max()) if len(common) else 0,
+                "decided": DECIDED.get(int(reports.decided[place]), ""),
+            },
+        )
+
+
+# -- what to fix first -------------------------------------------------------------------------------------------
+
+
+def priorities(found: Analysis) -> Iterator[tuple[int, Finding]]:
+    """Rank and content of each thing to fix."""
+    items, failing = found.priority, found.window.failing
+    label = found.clusters.label
+    lowest = {int(one): int(failing[np.flatnonzero(label == one)[0]]) for one in items.cluster[items.cluster >= 0]}
+    for row in range(len(items)):
+        cluster = int(items.cluster[row])
+        yield (
+            row + 1,
+            {
+                "test": int(failing[items.test[row]]) if items.test[row] >= 0 else None,
+                "cluster": lowest[cluster] if cluster >= 0 else None,
+                **{
+                    name: number(getattr(items, name)[row])
+                    for name in ("members", "blocked", "alone", "machine_minutes", "developer_minutes", "cost")
+                },
+                **{name: number(getattr(items, name)[row]) for name in ("low", "high", "saved")},
+            },
+        )

@@ -1,0 +1,143 @@
+"""Sections 1 and 8: hosts, environments and hours at which a test fails more than elsewhere."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from analytics.kernel.discovery import benjamini_hochberg
+from analytics.kernel.executions import Executions, Flags, Floats, Ints
+from analytics.kernel.parameters import DEFAULTS, Parameters
+
+HOURS = 24
+BLOCK = 4
+"""Hours judged together: one hour of a window has too few failures, and nightly jobs and loads last some hours."""
+STEP = 2
+"""Blocks begin at each even hour, so that any two neighbouring hours are whole in one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standouts:
+    """Tests and places where the test failed significantly more than elsewhere, the most telling first.
+
+    A test counts once a report, by its worst attempt: attempts of one report are no independent witnesses."""
+
+    test: Ints
+    place: Ints
+    failed: Ints
+    executed: Ints
+    failed_elsewhere: Ints
+    executed_elsewhere: Ints
+    p_value: Floats
+    """Of as many failures there, had they fallen on its reports at random (hypergeometric)."""
+
+    def __len__(self) -> int:
+        return len(self.test)
+
+
+@dataclass(frozen=True, slots=True)
+class HourStandouts(Standouts):
+    """The same for hours of the day, UTC: `place` is the hour at which a block begins. One row a test at most."""
+
+    @property
+    def from_hour(self) -> Ints:
+        return self.place
+
+    @property
+    def to_hour(self) -> Ints:
+        """The first hour after the block."""
+        return np.asarray((self.place + BLOCK) % HOURS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Cells:
+    """How many reports of each test there are at each place, and in how many of them it failed."""
+
+    test: Ints
+    place: Ints
+    failed: Ints
+    executed: Ints
+
+
+def standouts(executions: Executions, place: Ints, parameters: Parameters = DEFAULTS) -> Standouts:
+    """Where tests stand out (`place` by report, such as its host or environment; -1 where it is not known).
+
+    Benjamini-Hochberg counts every test and place of tests that failed and ran in at least two places."""
+    test, report, failed = _once_a_report(executions)
+    known = place[report] >= 0
+    cells = _cells(test[known], place[report[known]], failed[known])
+    everywhere = _sums(cells.test, cells.failed, executions.tests), _sums(cells.test, cells.executed, executions.tests)
+    return Standouts(*_judged(cells, *everywhere, cells.failed >= parameters.few_failures, parameters))
+
+
+def hours(started: Floats) -> Ints:
+    """The hour of the day, UTC, of seconds since 1970."""
+    return np.asarray(started // 3600 % HOURS, dtype=np.int64)
+
+
+def hour_standouts(executions: Executions, started: Floats, parameters: Parameters = DEFAULTS) -> HourStandouts:
+    """Hours of the day at which tests stand out (`started` by report), as blocks that overlap and may span midnight.
+
+    One bad night is no habit: failures of a block count only where they fell on several days. Overlapping blocks are
+    positively dependent, under which Benjamini-Hochberg holds; of a test's blocks the most telling is kept."""
+    test, report, failed = _once_a_report(executions)
+    when, shape = hours(started)[report], (executions.tests, HOURS)
+    ran = np.bincount(test * HOURS + when, minlength=shape[0] * HOURS).reshape(shape)
+    bad = np.bincount((test * HOURS + when)[failed], minlength=shape[0] * HOURS).reshape(shape)
+    starts = np.arange(0, HOURS, STEP)
+    inside = (starts[:, None] + np.arange(BLOCK)) % HOURS
+    executed, failing = ran[:, inside].sum(axis=2), bad[:, inside].sum(axis=2)
+    days = _days(test[failed], started[report[failed]], starts, executions.tests)
+    at, block = np.nonzero(executed)
+    cells = _Cells(at, starts[block], failing[at, block], executed[at, block])
+    tried = days[at, block] >= parameters.few_failures
+    return HourStandouts(*_judged(cells, bad.sum(axis=1), ran.sum(axis=1), tried, parameters, once=True))
+
+
+def _days(test: Ints, started: Floats, starts: Ints, tests: int) -> Ints:
+    """Tests x blocks: on how many days a block had a failure; a day begins with the block."""
+    found = np.zeros((tests, len(starts)), dtype=np.int64)
+    for number, start in enumerate(starts):
+        shifted = started - 3600 * start
+        inside = hours(shifted) < BLOCK
+        days = np.unique(np.stack([test[inside], (shifted[inside] // 86_400).astype(np.int64)]), axis=1)
+        found[:, number] = np.bincount(days[0], minlength=tests)
+    return found
+
+
+def _once_a_report(executions: Executions) -> tuple[Ints, Ints, Flags]:
+    """Each test and report in which it was executed, and whether an attempt failed."""
+    ran = executions.where(executions.executed)
+    last = np.flatnonzero(ran.last_attempt)
+    failures = np.concatenate([[0], np.cumsum(ran.failing)[last]])
+    return ran.test[last].astype(np.int64), ran.report[last].astype(np.int64), np.diff(failures) > 0
+
+
+def _cells(test: Ints, place: Ints, failed: Flags) -> _Cells:
+    size = int(place.max(initial=0)) + 1
+    key, at = np.unique(test * size + place, return_inverse=True)
+    return _Cells(key // size, key % size, _sums(at, failed, len(key)), _sums(at, np.ones(len(at)), len(key)))
+
+
+def _sums(where: npt.NDArray[np.integer], what: npt.NDArray[np.generic], size: int) -> Ints:
+    return np.bincount(where, weights=what, minlength=size).astype(np.int64)
+
+
+def _judged(
+    cells: _Cells, failed: Ints, executed: Ints, tried: Flags, parameters: Parameters, *, once: bool = False
+) -> tuple[Ints, Ints, Ints, Ints, Ints, Ints, Floats]:
+    """The columns of a result, from cells and what each test did everywhere; `tried` cells have enough to be judged.
+
+    With `once`, a test's most telling place alone."""
+    asked = (failed[cells.test] > 0) & (cells.executed < executed[cells.test])
+    at = np.flatnonzero(asked & tried)
+    test = cells.test[at]
+    p_value = stats.hypergeom.sf(cells.failed[at] - 1, executed[test], failed[test], cells.executed[at])
+    kept = np.flatnonzero(benjamini_hochberg(p_value, int(np.count_nonzero(asked)), parameters.significance))
+    kept = kept[np.lexsort((-cells.failed[at[kept]], p_value[kept]))]
+    if once:
+        kept = kept[np.sort(np.unique(test[kept], return_index=True)[1])]
+    at, test, p_value = at[kept], test[kept], p_value[kept]
+    here, there = cells.failed[at], cells.executed[at]
+    return test, cells.place[at], here, there, failed[test] - here, executed[test] - there, p_value

@@ -1,0 +1,132 @@
+"""When an analysis runs: a while after uploads, or when asked; one at a time for a project, whatever dies.
+
+PostgreSQL is the queue of record, as for uploads: a row a project says what is due and who is at it."""
+
+import logging
+import uuid
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import InterfaceError, OperationalError
+from django.db.models import F, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce, Least, Now
+
+from analytics.models import Analysis, Refresh
+from analytics.services import analysis_refresh
+from ingest.models import Project, Upload
+
+logger = logging.getLogger(__name__)
+PHASES = (
+    "reading reports",
+    "incidents",
+    "states",
+    "related failures",
+    "orders",
+    "durations and causes",
+    "priority",
+    "storing",
+)
+_RETRY_DELAYS = 5
+"""After an error of ours, wait so many times the usual delay."""
+
+
+class RefreshLost(Exception):
+    """Somebody else has taken over: this analysis is thrown away."""
+
+
+def _lease() -> timedelta:
+    return timedelta(seconds=settings.ANALYSIS_LEASE_SECONDS)
+
+
+def refresh_ask(*, project_id: int, delay: float | None = None) -> None:
+    """Ask for an analysis, by default a while from now. What is due earlier stays due: uploads cannot put it off."""
+    wait = timedelta(seconds=settings.ANALYSIS_DELAY_SECONDS if delay is None else delay)
+    Refresh.objects.get_or_create(project_id=project_id)
+    Refresh.objects.filter(project_id=project_id).update(
+        asked_at=Coalesce(F("asked_at"), Now()), due_at=Least(Coalesce(F("due_at"), Now() + wait), Now() + wait)
+    )
+
+
+def refreshes_due() -> list[int]:
+    """Projects whose analysis is due and that nobody is at; also those whose holder died."""
+    free = Q(claim=None) | Q(lease_until__lt=Now())
+    due = Refresh.objects.filter(free, due_at__lte=Now()) | Refresh.objects.filter(
+        lease_until__lt=Now(), claim__isnull=False
+    )
+    return list(due.order_by("due_at").values_list("project_id", flat=True))
+
+
+def refreshes_missed_ask() -> None:
+    """Ask for what nobody asked for: the worker that processed the newest upload died before it could."""
+    newest = Upload.objects.filter(project=OuterRef("pk")).order_by("-pk")
+    current = Analysis.objects.filter(project=OuterRef("pk"), current=True)
+    projects = Project.objects.filter(Q(refresh=None) | Q(refresh__due_at=None, refresh__claim=None)).annotate(
+        finished=Subquery(newest.values("finished_at")[:1]),
+        state=Subquery(newest.values("state")[:1]),
+        analysed=Subquery(current.values("started_at")[:1]),
+    )
+    missed = projects.filter(state=Upload.State.PROCESSED).filter(Q(analysed=None) | Q(finished__gt=F("analysed")))
+    for project_id in missed.values_list("pk", flat=True):
+        refresh_ask(project_id=project_id)
+
+
+def refresh_claim(*, project_id: int) -> uuid.UUID | None:
+    """Take what is due. Exactly one caller gets it; what is asked from now on is asked anew."""
+    claim = uuid.uuid4()
+    free = Q(claim=None) | Q(lease_until__lt=Now())
+    won = Refresh.objects.filter(free, project_id=project_id).update(
+        claim=claim,
+        lease_until=Now() + _lease(),
+        began_at=Now(),
+        phase=PHASES[0],
+        share=0,
+        asked_at=None,
+        due_at=None,
+    )
+    return claim if won else None
+
+
+def refresh_run(*, project_id: int) -> Analysis | None:
+    """Run a project's analysis if nobody else does. An error is kept for people to see, and it is tried again later."""
+    claim = refresh_claim(project_id=project_id)
+    if claim is None:
+        return None
+    held = _Held(project_id, claim)
+    try:
+        project = Project.objects.get(pk=project_id)
+        return analysis_refresh(project=project, progress=held.progress, finish=held.finish)
+    except RefreshLost:
+        logger.warning("project %s: another worker took the analysis over", project_id)
+    except (OperationalError, InterfaceError):
+        raise  # the database is away: the claim runs out by itself, and the sweep tries again
+    except Exception as error:
+        logger.exception("project %s: the analysis failed", project_id)
+        held.give_back(error)
+    return None
+
+
+class _Held:
+    """A claimed refresh: what its holder may still do with it."""
+
+    def __init__(self, project_id: int, claim: uuid.UUID) -> None:
+        self._mine = Refresh.objects.filter(project_id=project_id, claim=claim)
+
+    def progress(self, phase: str) -> None:
+        """Tell how far it is, and keep the claim alive."""
+        share = PHASES.index(phase) / len(PHASES)
+        self._update(phase=phase, share=share, lease_until=Now() + _lease())
+
+    def finish(self) -> None:
+        self._update(claim=None, lease_until=None, phase="", share=1, error="")
+
+    def give_back(self, error: Exception) -> None:
+        retry = Now() + timedelta(seconds=_RETRY_DELAYS * settings.ANALYSIS_DELAY_SECONDS)
+        sentence = f"The last analysis failed ({type(error).__name__}: {error}); it is tried again."[:500]
+        self._mine.update(
+            claim=None, lease_until=None, phase="", due_at=Least(Coalesce(F("due_at"), retry), retry), error=sentence
+        )
+
+    def _update(self, **changes: Any) -> None:
+        if not self._mine.update(**changes):
+            raise RefreshLost

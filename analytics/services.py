@@ -1,0 +1,121 @@
+"""Load, compute, store: an analysis is written as a whole and takes the place of the one before in one transaction."""
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from datetime import timedelta
+
+from django.db import transaction
+from django.utils import timezone
+
+from analytics.columns import encode_columns
+from analytics.findings import columns, summary, tests, wholes
+from analytics.kernel.analysis import Analysis as Conclusions
+from analytics.kernel.analysis import analyse
+from analytics.kernel.parameters import DEFAULTS, Parameters
+from analytics.loaders import EVERYTHING, Filter, Loaded, load
+from analytics.models import (
+    Analysis,
+    ClusterFinding,
+    IncidentDecision,
+    IncidentFinding,
+    PriorityFinding,
+    TestFinding,
+)
+from analytics.selectors import decisions_of
+from ingest.copying import copy_rows
+from ingest.models import Project, Report
+
+KEPT_DAYS = 90
+"""So long one analysis a day is kept for trends."""
+Progress = Callable[[str], None]
+
+
+def analysis_refresh(
+    *,
+    project: Project,
+    parameters: Parameters = DEFAULTS,
+    chosen: Filter = EVERYTHING,
+    progress: Progress = lambda phase: None,
+    finish: Callable[[], None] = lambda: None,
+) -> Analysis:
+    """Analyse a project's window anew and make that its current analysis.
+
+    `finish` is called in the transaction that stores it: what it raises keeps the analysis from being stored."""
+    began, started_at = time.perf_counter(), timezone.now()
+    progress("reading reports")
+    loaded = load(project, chosen, decisions_of(project.pk))
+    found = analyse(loaded.window, parameters, progress)
+    progress("storing")
+    row = Analysis(
+        project=project,
+        started_at=started_at,
+        since=loaded.since,
+        until=loaded.until,
+        reports=len(loaded.report_ids),
+        runs=len(loaded.run_ids),
+        tests=int((loaded.window.first >= 0).sum()),
+        results=int(loaded.window.executed.sum() + loaded.window.skipped.sum()),
+        parameters=asdict(parameters),
+        excluded={**loaded.window.excluded, "failures inside incidents": int(found.failed.in_incidents.sum())},
+        summary=summary.summary(found, loaded, parameters),
+        columns=encode_columns(columns.columns(found)),
+    )
+    with transaction.atomic():
+        analysis_store(row=row, found=found, loaded=loaded, began=began)
+        finish()
+    return row
+
+
+@transaction.atomic
+def analysis_store(*, row: Analysis, found: Conclusions, loaded: Loaded, began: float) -> Analysis:
+    """Write it, and let it take the place of the current one: readers see the old or the new, never half of one."""
+    before = Analysis.objects.select_for_update().filter(project_id=row.project_id, current=True).first()
+    if before is not None:
+        _retire(before)
+    row.finished_at, row.seconds = timezone.now(), time.perf_counter() - began
+    row.save(force_insert=True)
+    _write(TestFinding, ("number",), row.pk, ((number, data) for number, data in tests.tests(found, loaded)))
+    _write(ClusterFinding, ("view", "number"), row.pk, wholes.clusters(found, loaded))
+    kept = set(Report.objects.filter(pk__in=loaded.report_ids.tolist()).values_list("pk", flat=True))
+    told = ((report, data) for report, data in wholes.incidents(found, loaded) if report in kept)
+    _write(IncidentFinding, ("report_id",), row.pk, told)
+    _write(PriorityFinding, ("rank",), row.pk, wholes.priorities(found))
+    return row
+
+
+def _write(model, keys: tuple[str, ...], analysis_id: int, rows) -> None:
+    copy_rows(
+        model,
+        ("analysis_id", *keys, "data"),
+        ((analysis_id, *row[:-1], json.dumps(row[-1], ensure_ascii=False).replace("\\u0000", "")) for row in rows),
+    )
+
+
+def _retire(before: Analysis) -> None:
+    """The analysis before keeps its summary, one a day, and nothing else."""
+    for model in (TestFinding, ClusterFinding, IncidentFinding, PriorityFinding):
+        model.objects.filter(analysis=before)._raw_delete("default")
+    Analysis.objects.filter(pk=before.pk).update(current=False, columns=b"")
+    earlier = Analysis.objects.filter(project_id=before.project_id, current=False)
+    day = before.finished_at.date()
+    earlier.filter(finished_at__date=day).exclude(pk=before.pk).delete()
+    earlier.filter(finished_at__lt=timezone.now() - timedelta(days=KEPT_DAYS)).delete()
+
+
+def incident_decide(*, project: Project, report: Report, word: str, user_id: int | None) -> IncidentDecision | None:
+    """Keep a person's word on a report; an empty word takes it back. The next analysis applies it."""
+    if not word:
+        IncidentDecision.objects.filter(report=report).delete()
+        return None
+    decision, _ = IncidentDecision.objects.update_or_create(
+        report=report,
+        defaults={
+            "project": project,
+            "word": IncidentDecision.Word(word),
+            "decided_by_id": user_id,
+            "decided_at": timezone.now(),
+        },
+    )
+    return decision
