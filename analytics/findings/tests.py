@@ -1,7 +1,7 @@
 """Of each test that failed: its evidence, and where to look."""
 
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -113,11 +113,10 @@ class _Parts:
 
     def _duration(self, place: int) -> Finding | None:
         told = self._found.durations.get(place)
-        return (
-            None
-            if told is None
-            else {**{name: number(value) for name, value in asdict(told).items()}, "hint": told.hint.value}
-        )
+        if told is None:
+            return None
+        names = ("passing", "failing", "ratio", "p_value", "near")
+        return {**{name: number(getattr(told, name)) for name in names}, "hint": told.hint.value}
 
     def _change(self, row: int) -> Finding:
         changes = self._found.changes
@@ -169,8 +168,7 @@ def _rate(rates: Any, place: int) -> Finding | None:
 def _distribution(lengths: list[int] | None) -> dict[str, int]:
     if not lengths:
         return {}
-    values, counts = np.unique(lengths, return_counts=True)
-    return {str(value): int(count) for value, count in zip(values, counts, strict=True)}
+    return {str(length): count for length, count in sorted(Counter(lengths).items())}
 
 
 def _counts(ran: Executions, place: Ints) -> dict[int, list[tuple[int, int, int]]]:

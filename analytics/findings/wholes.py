@@ -39,11 +39,12 @@ class _Cells:
         ran = found.window.executions
         kept = ran.executed & ~(ran.failing & found.incident[ran.report])
         self._ran, self._signature = ran.where(kept), found.window.signature[kept]
+        self._failing = self._ran.failing
         self._starts = np.searchsorted(self._ran.test, np.arange(ran.tests + 1))
 
     def cluster(self, members: Ints, view: ClusterFinding.View) -> Finding:
         rows = np.concatenate([np.arange(self._starts[one], self._starts[one + 1]) for one in members])
-        bad = rows[self._ran.failing[rows]]
+        bad = rows[self._failing[rows]]
         reports = np.unique(self._ran.report[bad])
         runs = np.unique(self._found.window.reports.run[reports])
         other = self._found.by_signature if view is ClusterFinding.View.TOGETHER else self._found.clusters.label
@@ -78,7 +79,7 @@ class _Cells:
     def _row(self, place: int, shown: Ints) -> str:
         """One sign a report: F failed in it, P passed, - was not in it."""
         rows = slice(self._starts[place], self._starts[place + 1])
-        report, failing = self._ran.report[rows], self._ran.failing[rows]
+        report, failing = self._ran.report[rows], self._failing[rows]
         bad = set(report[failing].tolist())
         ran = set(report.tolist())
         return "".join("F" if one in bad else "P" if one in ran else "-" for one in shown.tolist())

@@ -39,10 +39,11 @@ def order_findings(
     tests = 1 + max((int(one.max(initial=-1)) for one in orders), default=-1)
     budget = parameters.partner_cells
     found = []
-    bad = ran.count(ran.failing)
+    failed = ran.failing
+    bad = ran.count(failed)
     for place in np.argsort(-bad, kind="stable")[: np.count_nonzero(bad)].tolist():
         rows = slice(bounds[place], bounds[place + 1])
-        mine = _Rows(order[ran.report[rows]], ran.failing[rows], int(failing[place]))
+        mine = _Rows(order[ran.report[rows]], failed[rows], int(failing[place]))
         cost = len(mine.order) * tests
         search = mine.worth_searching(orders, parameters) and cost <= budget
         budget -= cost if search else 0

@@ -1,6 +1,6 @@
 """Section 7: does a test depend on the order in which tests run, and on which other tests?"""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -112,10 +112,11 @@ def _step(order: Ints, test: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Partners:
-    """Tests whose place before or after a test goes with its failing, the most telling first."""
+    """Tests whose place before or after a test goes with its failing: those related first, then the most telling."""
 
     test: Ints
     p_value: Floats
+    """Of a related one: among the executions that those above it do not explain."""
     polluter: Flags
     """True: it fails when this one ran before it. False: it passes only then (a state-setter)."""
     related: Flags
@@ -130,7 +131,7 @@ class Partners:
 
 @dataclass(frozen=True, slots=True)
 class Cleaners:
-    """Tests that make a victim pass when they run between its polluter and it, the most telling first."""
+    """Tests that make a victim pass when they run between its polluter and it; columns as in `Partners`."""
 
     test: Ints
     p_value: Floats
@@ -143,11 +144,8 @@ def partners(before: Flags, failed: Flags, parameters: Parameters = DEFAULTS) ->
 
     `before` is executions x tests: whether the other test ran earlier on the same worker. For each, the table
     (before or not) x (failed or not) by Fisher's exact test; ties are broken by the strength of the association."""
-    told = _associations(before, failed, parameters)
-    p_value = np.minimum(1.0, 2 * np.minimum(told.fewer, told.more))
-    order = np.lexsort((told.test, -np.abs(told.lift), p_value))
-    related = benjamini_hochberg(p_value, len(p_value), parameters.significance)
-    return Partners(told.test[order], p_value[order], (told.lift > 0)[order], related[order], told.alike[order])
+    told = _ranked(before, failed, _two_sided, parameters)
+    return Partners(told.test, told.p_value, told.lift > 0, told.related, told.alike)
 
 
 def cleaners(
@@ -163,11 +161,9 @@ def cleaners(
     pass. Fisher's test of that side alone, Benjamini-Hochberg over all candidates."""
     polluted = before_matrix(orders, order_of_execution, victim, tests)[:, polluter]
     between = _between_matrix(orders, order_of_execution[polluted], polluter, victim, tests)
-    told = _associations(between, failed[polluted], parameters)
-    related = benjamini_hochberg(told.fewer, len(told.fewer), parameters.significance)
-    order = np.lexsort((told.test, told.lift, told.fewer))
-    order = order[told.lift[order] < 0]
-    return Cleaners(told.test[order], told.fewer[order], related[order], told.alike[order])
+    told = _ranked(between, failed[polluted], _fewer, parameters)
+    cleans = told.lift < 0
+    return Cleaners(told.test[cleans], told.p_value[cleans], told.related[cleans], told.alike[cleans])
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,29 +171,79 @@ class _Associations:
     """Candidates and how their being there goes with failing."""
 
     test: Ints
+    p_value: Floats
     lift: Floats
     """Their share among failures less that among passes."""
-    fewer: Floats
-    more: Floats
-    """The chance of as few failures with them, and of as many (hypergeometric)."""
+    related: Flags
+
+    @property
+    def order(self) -> npt.NDArray[np.intp]:
+        return np.lexsort((self.test, -np.abs(self.lift), self.p_value))
+
+    def take(self, rows: npt.NDArray[np.integer]) -> "_Associations":
+        return _Associations(self.test[rows], self.p_value[rows], self.lift[rows], self.related[rows])
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranked(_Associations):
     alike: Ints
 
 
-def _associations(there: Flags, failed: Flags, parameters: Parameters) -> _Associations:
-    """For each test that was there and was not, a few times each: does its being there go with failing?
+Tail = Callable[[Ints, int, int, Ints], Floats]
+"""Failures with a candidate, executions, failures and executions with it -> p-value."""
+
+
+def _two_sided(with_failed: Ints, executed: int, failures: int, there: Ints) -> Floats:
+    """Twice the smaller tail, at most 1."""
+    more = stats.hypergeom.sf(with_failed - 1, executed, failures, there)
+    return np.asarray(np.minimum(1.0, 2 * np.minimum(_fewer(with_failed, executed, failures, there), more)))
+
+
+def _fewer(with_failed: Ints, executed: int, failures: int, there: Ints) -> Floats:
+    return np.asarray(stats.hypergeom.cdf(with_failed, executed, failures, there))
+
+
+def _ranked(there: Flags, failed: Flags, tail: Tail, parameters: Parameters) -> _Ranked:
+    """Candidates in order. Who comes late in an order comes after everybody, so that many seem to be to blame where one
+    is: once a candidate is found, the executions in which it was there are explained, and the others have to be told
+    by the rest.
 
     Executions that had the same tests there and ended alike are one witness: a suite that runs in one order a hundred
     times has not shown a hundred times who is to blame."""
     there, failed = _witnesses(there, failed)
+    left = np.ones(len(failed), dtype=bool)
+    found: list[_Associations] = []
+    told = first = _associations(there, failed, tail, parameters)
+    while told.related.any():
+        best = told.order[0]
+        same = np.all(there[:, told.test] == there[:, told.test[best], None], axis=0)
+        found.append(told.take(np.flatnonzero(same)))
+        left &= ~there[:, told.test[best]]
+        told = _associations(there[left], failed[left], tail, parameters)
+    blamed = np.concatenate([one.test for one in found]) if found else np.zeros(0, dtype=np.int64)
+    rest = first.take(first.order[~np.isin(first.test[first.order], blamed)])
+    parts = [*found, rest]
+    test = np.concatenate([one.test for one in parts])
+    return _Ranked(
+        test=test,
+        p_value=np.concatenate([one.p_value for one in parts]),
+        lift=np.concatenate([one.lift for one in parts]),
+        related=np.arange(len(test)) < len(blamed),
+        alike=_alike(there[:, test]),
+    )
+
+
+def _associations(there: Flags, failed: Flags, tail: Tail, parameters: Parameters) -> _Associations:
+    """For each test that was there and was not, a few times each: does its being there go with failing?"""
     seen = there.sum(axis=0)
     test = np.flatnonzero(np.minimum(seen, len(failed) - seen) >= parameters.few_failures)
-    there = there[:, test]
-    with_failed, seen = there[failed].sum(axis=0), seen[test]
+    with_failed, seen = there[failed][:, test].sum(axis=0), seen[test]
     failures, passes = int(failed.sum()), int((~failed).sum())
     lift = with_failed / max(failures, 1) - (seen - with_failed) / max(passes, 1)
-    fewer = stats.hypergeom.cdf(with_failed, len(failed), failures, seen)
-    more = stats.hypergeom.sf(with_failed - 1, len(failed), failures, seen)
-    return _Associations(test.astype(np.int64), lift, np.asarray(fewer), np.asarray(more), _alike(there))
+    tables, at = np.unique(np.stack([with_failed, seen]), axis=1, return_inverse=True)
+    p_value = tail(tables[0], len(failed), failures, tables[1])[at.ravel()]
+    related = benjamini_hochberg(p_value, len(p_value), parameters.significance)
+    return _Associations(test.astype(np.int64), p_value, lift, related)
 
 
 def _witnesses(there: Flags, failed: Flags) -> tuple[Flags, Flags]:

@@ -38,7 +38,7 @@ class Parameters:
     """A stated assumption, to be set to your own: to leave one's work, see that a red run is not one's own doing, start
     it again and come back. It is no measurement."""
     new_executions: int = 10
-    """A test that first contradicts itself within so many executions was flaky when it came, as three of four are (Lam et
+    """A test that first contradicts itself within so many executions was flaky when it came, as 75 % are (Lam et
     al., a longitudinal study of flaky tests, 2020)."""
     partner_cells: int = 200_000_000
     """Orders x tests looked at in the search for partners, over all tests: a second or two."""

@@ -9,7 +9,7 @@ from scipy import special, stats
 from analytics.kernel.bursts import Bursts
 from analytics.kernel.executions import Flags, Floats, Ints
 from analytics.kernel.parameters import DEFAULTS, Parameters
-from analytics.kernel.reruns import NEVER, Beta, to_get_past
+from analytics.kernel.reruns import Beta
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class RetryCurve:
     recommended: int | None
     """The least n that clears nearly all that the limit would; None where there are no failures."""
     exceptions: Flags
-    """By test: it failed, and needs more than the recommended number."""
+    """By test: it failed, and to get past it with confidence takes more than the recommended number."""
 
 
 def retry_curve(
@@ -49,8 +49,7 @@ def retry_curve(
         return RetryCurve(n, unknown, unknown, unknown, minutes, 0, None, np.zeros(len(a), dtype=bool))
     share, low, high = _cleared(stuck, _moments(a, b, 2 * n), failures / total, parameters.confidence)
     recommended = int(np.flatnonzero(share >= parameters.confidence * share[-1])[0])
-    needed = to_get_past(bursts, prior, parameters)
-    exceptions = (failures > 0) & ((needed == NEVER) | (needed > recommended))
+    exceptions = (failures > 0) & (stuck[:, recommended] > 1 - parameters.confidence)
     return RetryCurve(n, share, low, high, minutes, int(failures[~timed].sum()), recommended, exceptions)
 
 

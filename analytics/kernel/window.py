@@ -3,8 +3,9 @@
 Passes are many and only counted; full sequences are kept only of tests that failed. So memory grows with tests and
 failures, not with results."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -171,12 +172,14 @@ class Assembly:
         self._excluded += int(np.count_nonzero(vector & AMBIGUOUS))
         ran = alone & (verdict != Verdict.SKIP)
         self._report_executed[report] = np.count_nonzero((vector & AMBIGUOUS == 0) & (verdict != Verdict.SKIP))
-        np.add.at(self.executed, numbers[ran], 1)
-        np.add.at(self.failed, numbers[ran & (verdict != Verdict.PASS)], 1)
-        np.add.at(self.skipped, numbers[alone & (verdict == Verdict.SKIP)], 1)
-        timed = ran & (verdict == Verdict.PASS) & ~np.isnan(durations)
-        np.add.at(self._passed_seconds, numbers[timed], durations[timed])
-        np.add.at(self._passes_timed, numbers[timed], 1)
+        passed = ran & (verdict == Verdict.PASS)
+        timed = passed & ~np.isnan(durations)
+        add = _adder(numbers)
+        add(self.executed, ran)
+        add(self.failed, ran & ~passed)
+        add(self.skipped, alone & ~ran)
+        add(self._passed_seconds, np.where(timed, durations, 0))
+        add(self._passes_timed, timed)
         self.last[numbers] = report
         new = numbers[self.first[numbers] < 0]
         self.first[new] = report
@@ -260,6 +263,17 @@ class Assembly:
         at = np.lexsort((ordinal, report, test)) if retried else np.argsort(test, kind="stable")
         executions = Executions(len(self.failing), test[at], report[at], verdict[at], ordinal[at], duration[at])
         return executions, told[at]
+
+
+def _adder(numbers: npt.NDArray[np.integer]) -> Callable[[npt.NDArray[Any], npt.NDArray[Any]], None]:
+    """Adds to the tests of a report; a renamed test may be in it twice, under both names."""
+    if np.all(numbers[1:] > numbers[:-1]):
+
+        def add(total: npt.NDArray[Any], values: npt.NDArray[Any]) -> None:
+            total[numbers] += values
+
+        return add
+    return lambda total, values: np.add.at(total, numbers, values.astype(total.dtype))
 
 
 def _signatures(executions: Executions, place_of: npt.NDArray[np.int32], signed: Signed) -> Ints:

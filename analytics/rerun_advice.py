@@ -1,0 +1,90 @@
+"""Of one test: how many reruns for what, how sure that is, and what they cost."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from analytics.columns import Columns
+from analytics.kernel.reruns import Beta, expected_executions, expected_rerun_time, exposed
+from analytics.listing import RERUN_STATES
+from analytics.rows import Interval, TestRow, test_row
+
+_CURVE = (1, 2, 3, 5, 10, 15, 20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1_000)
+_MOST_COUNTED = 1_000_000
+"""The cost of exposing a test is a sum over so many executions at most; beyond them nobody would run it anyway."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exposure:
+    """U(n): the chance that n executions show a pass and a failure."""
+
+    n: int
+    chance: float
+
+
+@dataclass(frozen=True, slots=True)
+class RerunCost:
+    """Executions to expect, and the seconds that they take; None where that is not known."""
+
+    executions: float | None
+    seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class RerunAdvice:
+    row: TestRow
+    fails_again: Interval | None
+    """q, the chance that a rerun after a failure fails too, with its credible interval; None for no advice."""
+    exposure: tuple[Exposure, ...]
+    get_past: RerunCost
+    expose: RerunCost
+    confirm: RerunCost
+
+
+def rerun_advice(columns: Columns, number: int, prior: Beta, confidence: float) -> RerunAdvice:
+    """`prior` and `confidence` are those of the analysis: the advice is what its numbers rest on."""
+    row = test_row(columns, number)
+    told = row.state in RERUN_STATES
+    q = _fails_again(row, prior, confidence) if told else None
+    seen = max(row.executed + row.skipped, 1)
+    p_pass, p_fail = (row.executed - row.failed) / seen, row.failed / seen
+    return RerunAdvice(
+        row=row,
+        fails_again=q,
+        exposure=_exposure(p_pass, p_fail, row.reruns.to_expose) if told else (),
+        get_past=_get_past(row.reruns.to_get_past, q, row.seconds),
+        expose=_expose(row.reruns.to_expose, p_pass, p_fail, row.seconds),
+        confirm=_cost(row.reruns.to_confirm, row.seconds),
+    )
+
+
+def _fails_again(row: TestRow, prior: Beta, confidence: float) -> Interval:
+    a, b = row.again.failed + prior[0], row.again.of - row.again.failed + prior[1]
+    tail = (1 - confidence) / 2
+    low, high = stats.beta.ppf((tail, 1 - tail), a, b)
+    return Interval(a / (a + b), float(low), float(high))
+
+
+def _exposure(p_pass: float, p_fail: float, needed: int | None) -> tuple[Exposure, ...]:
+    at = sorted({*_CURVE, *([] if needed is None else [needed])})
+    chances = exposed(np.array(at), p_pass, p_fail)
+    return tuple(Exposure(n, chance) for n, chance in zip(at, chances.tolist(), strict=True))
+
+
+def _get_past(needed: int | None, q: Interval | None, seconds: float | None) -> RerunCost:
+    """FLEX's expected time of reruns that end with the first pass, at most `needed` of them; q in place of f."""
+    if needed is None or q is None:
+        return RerunCost(None, None)
+    return _cost(expected_rerun_time(needed, q.value, 1.0), seconds)
+
+
+def _expose(needed: int | None, p_pass: float, p_fail: float, seconds: float | None) -> RerunCost:
+    if needed is None or needed > _MOST_COUNTED:
+        return RerunCost(None, None)
+    return _cost(expected_executions(needed, p_pass, p_fail), seconds)
+
+
+def _cost(executions: float | None, seconds: float | None) -> RerunCost:
+    known = executions is not None and seconds is not None
+    return RerunCost(executions, executions * seconds if known else None)

@@ -1,0 +1,1 @@
+"""The parts of the simulator: `analytics.simulate` is its entry."""

@@ -1,0 +1,74 @@
+"""What can be asked of a simulated project."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from analytics.simulation.truth import Kind
+
+
+def _some_of_each() -> dict[Kind, int]:
+    return {
+        Kind.INDEPENDENT: 8,
+        Kind.BURSTY: 6,
+        Kind.VICTIM: 3,
+        Kind.BRITTLE: 2,
+        Kind.CLUSTER: 6,
+        Kind.TIME_OF_DAY: 2,
+        Kind.ASYNC: 4,
+        Kind.ENVIRONMENT: 3,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Every knob of the simulator. The same settings give the same history."""
+
+    seed: int = 0
+    start: datetime = datetime(2026, 1, 5, tzinfo=UTC)
+    """Midnight of the first day."""
+    tests: int = 400
+    """At the start; new and renamed ones come on top."""
+    suites: int = 12
+    days: int = 60
+    commits_a_day: float = 4.0
+    """On average; at most 150 a day."""
+    pull_request_share: float = 0.4
+    """Of the commits, those pushed to a pull request's branch; each is made on top of the default branch."""
+    merge_share: float = 0.6
+    """Of the pull requests, those merged; the merge has the tree of the last commit, and is built again."""
+    environments: tuple[str, ...] = ("linux", "macos", "windows")
+    environments_a_build: int = 2
+    """A build runs in the first environment and, by turns, in some of the others."""
+    hosts: int = 6
+    nightly: bool = True
+    """The default branch is built again every night."""
+    rerun_share: float = 0.5
+    """Of the failed runs, those that CI runs again as attempt 2."""
+    retries: bool = False
+    """A failing test is retried up to twice within its run; reports are Surefire's then, else pytest's."""
+    told_share: float = 1.0
+    """Of the reports, those of one worker, whose order is known; the others are of workers in parallel."""
+    shuffled_share: float = 0.3
+    """Of the reports, those run in a random order."""
+    orders: int = 12
+    """How many random orders there are; 0: each shuffled report has one of its own."""
+    flakes: Mapping[Kind, int] = field(default_factory=_some_of_each, hash=False)
+    """How many flaky tests of each kind. Three of kind CLUSTER share a cause."""
+    lowest_rate: float = 0.0005
+    highest_rate: float = 0.5
+    """Failure rates are drawn log-uniformly between these."""
+    fixed_flakes: int = 3
+    """Of the flaky tests, those fixed during the time."""
+    new_flakes: int = 2
+    """Of the flaky tests, those that turned flaky during the time."""
+    regressions: int = 4
+    """Broken on the default branch, fixed after a few commits."""
+    broken_at_end: int = 1
+    """Broken on the default branch shortly before the end and never fixed; on top of `regressions`."""
+    pull_request_regressions: int = 3
+    incidents: int = 3
+    renames: int = 2
+    new_tests: int = 6
+    skipped_tests: int = 8
+    """Skipped in one environment, always."""
