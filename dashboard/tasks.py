@@ -2,7 +2,10 @@
 
 import logging
 
+from celery import Task
+
 from analytics import refreshing
+from dashboard import demo
 from dashboard.celery import app
 from ingest import processing
 from ingest.selectors import upload_project
@@ -34,22 +37,31 @@ def sweep_analyses() -> None:
         refresh_analysis.delay(project_id)
 
 
-def wake_analyst(project_id: int) -> None:
-    """Tell a worker that an analysis is due now. Where the broker is away, the sweep will find it."""
-    try:
-        refresh_analysis.delay(project_id)
-    except Exception as error:
-        logger.warning("the broker cannot be reached (%s); the sweep will pick up the analysis", _line(error))
+@app.task(name="demo.load")
+def load_demo(project_id: int) -> None:
+    demo.demo_load(project_id=project_id)
 
 
 def wake_worker(upload_id: int) -> None:
-    """Tell a worker of an upload. Where the broker is away the sweep will find it: nothing is lost, only later.
+    """Tell a worker of an upload. Where the broker is away the sweep will find it: nothing is lost, only later."""
+    _wake(process_upload, upload_id, f"upload {upload_id}")
 
-    Each broker has errors of its own, and the upload is stored by now: none of them may become the answer to it."""
+
+def wake_analyst(project_id: int) -> None:
+    """Tell a worker that an analysis is due now."""
+    _wake(refresh_analysis, project_id, "the analysis")
+
+
+def wake_demo(project_id: int) -> None:
+    _wake(load_demo, project_id, "the demo")
+
+
+def _wake(task: Task, argument: int, what: str) -> None:
+    """Each broker has errors of its own, and what there is to do is stored by now: none may become the answer to it."""
     try:
-        process_upload.delay(upload_id)
+        task.delay(argument)
     except Exception as error:
-        logger.warning("the broker cannot be reached (%s); the sweep will pick up upload %s", _line(error), upload_id)
+        logger.warning("the broker cannot be reached (%s); the sweep will pick up %s", _line(error), what)
 
 
 def _line(error: Exception) -> str:

@@ -20,6 +20,8 @@ class Project(models.Model):
     default_branch = models.CharField(max_length=255, default="main")
     test_count = models.IntegerField(default=0)
     """Test numbers given out so far."""
+    demo = models.BooleanField(default=False)
+    """Simulated: to look at, and to delete."""
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

@@ -16,8 +16,8 @@ CHUNK_BYTES = 1024 * 1024
 TOKEN_LIFE = timedelta(days=365)
 
 
-def project_create(*, slug: str, name: str, default_branch: str = "main") -> Project:
-    return Project.objects.create(slug=slug, name=name, default_branch=default_branch)
+def project_create(*, slug: str, name: str, default_branch: str = "main", demo: bool = False) -> Project:
+    return Project.objects.create(slug=slug, name=name, default_branch=default_branch, demo=demo)
 
 
 def token_create(*, project: Project, name: str, scope: str, created_by_id: int | None = None) -> tuple[Token, str]:

@@ -10,7 +10,11 @@ ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ("ingest", "analytics", "dashboard")
 PURE = {
     "ingest/junit": {"lxml", "ingest.junit", "ingest.verdict"},
-    "analytics/kernel": {"numpy", "scipy", "analytics.kernel", "ingest.verdict"},
+    "analytics/kernel": {"numpy", "scipy", "analytics.kernel", "ingest.vectors", "ingest.verdict"},
+    "analytics/simulation": {
+        *("numpy", "analytics.kernel", "analytics.simulation"),
+        *("ingest.signature", "ingest.vectors", "ingest.verdict"),
+    },
     "dashboard/charts": {"plotly", "dashboard.charts"},
 }
 """Folder -> what its modules may import besides the standard library."""

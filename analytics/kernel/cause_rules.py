@@ -128,7 +128,7 @@ network | Python | a request failed on its way
     (?:connect|read)timeout(?:error)?\b:|urlopen error
 network | JavaScript | a request failed on its way
     \be(?:connrefused|connreset|timedout|notfound|ai_again|hostunreach|addrinuse|pipe)\b|socket hang up|net::err_
-    typeerror: fetch failed|und_err_
+    typeerror[:\s]{1,3}fetch failed|und_err_
 network | Java | a connection could not be made or broke
     unknownhostexception|java\.net\.(?:connect|socket|sockettimeout|bind|noroutetohost)exception
     httphostconnectexception|connecttimeoutexception

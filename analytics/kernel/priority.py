@@ -62,7 +62,8 @@ def spent(executions: Executions, run: Ints) -> Spent:
 def _runs_of(ran: Executions, run: Ints) -> Ints:
     """In how many runs each test is."""
     size = int(run.max(initial=0)) + 1
-    cells = np.unique(ran.test.astype(np.int64) * size + run[ran.report])
+    cells = np.sort(ran.test.astype(np.int64) * size + run[ran.report])  # much faster than np.unique
+    cells = cells[np.diff(cells, prepend=-1) > 0]
     return np.bincount(cells // size, minlength=ran.tests).astype(np.int64)
 
 

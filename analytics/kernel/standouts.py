@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy import stats
 
 from analytics.kernel.discovery import benjamini_hochberg
@@ -116,11 +115,13 @@ def _once_a_report(executions: Executions) -> tuple[Ints, Ints, Flags]:
 
 def _cells(test: Ints, place: Ints, failed: Flags) -> _Cells:
     size = int(place.max(initial=0)) + 1
-    key, at = np.unique(test * size + place, return_inverse=True)
-    return _Cells(key // size, key % size, _sums(at, failed, len(key)), _sums(at, np.ones(len(at)), len(key)))
+    keys = test * size + place
+    cells, executed = np.unique(keys, return_counts=True)
+    failing = np.bincount(np.searchsorted(cells, keys[failed]), minlength=len(cells))
+    return _Cells(cells // size, cells % size, failing.astype(np.int64), executed.astype(np.int64))
 
 
-def _sums(where: npt.NDArray[np.integer], what: npt.NDArray[np.generic], size: int) -> Ints:
+def _sums(where: Ints, what: Ints, size: int) -> Ints:
     return np.bincount(where, weights=what, minlength=size).astype(np.int64)
 
 

@@ -22,7 +22,8 @@ class ProjectRow:
 @login_required
 def home(request: HttpRequest) -> HttpResponse:
     rows = _rows(access.user_projects(request.user))
-    return render(request, "home.html", {"rows": rows, "form": ProjectForm()})
+    offer_demo = not any(row.last_upload for row in rows)
+    return render(request, "home.html", {"rows": rows, "form": ProjectForm(), "offer_demo": offer_demo})
 
 
 def _rows(projects: "QuerySet[Project]") -> list[ProjectRow]:

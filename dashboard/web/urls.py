@@ -1,6 +1,6 @@
 from django.urls import path
 
-from dashboard.web import accounts, case, home, projects, run, runs, setup, test, upload, uploads
+from dashboard.web import accounts, case, demo, home, projects, run, runs, setup, test, upload, uploads
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -8,6 +8,9 @@ urlpatterns = [
     path("sign-in/<str:uid>/<str:token>", accounts.one_time_sign_in, name="one_time_sign_in"),
     path("sign-out", accounts.sign_out, name="sign_out"),
     path("password", accounts.password, name="password"),
+    path("demo", demo.load, name="demo_load"),
+    path("projects/<slug:slug>/demo/delete", demo.delete, name="demo_delete"),
+    path("projects/<slug:slug>/demo/progress", demo.progress, name="demo_progress"),
     path("projects/new", projects.create, name="project_create"),
     path("projects/<slug:slug>/", runs.run_list, name="project"),
     path("projects/<slug:slug>/setup", setup.setup, name="setup"),

@@ -1,0 +1,81 @@
+"""The demo: a simulated project that shows every page, loaded the way CI loads one, and deleted by one click."""
+
+import io
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+
+from django.db import IntegrityError
+
+from analytics.refreshing import refresh_ask
+from analytics.simulate import DEMO, History, SimulatedUpload, simulate
+from ingest.bundle import BundleWriter
+from ingest.metadata import RunMetadata
+from ingest.models import Project, Upload
+from ingest.processing import upload_process
+from ingest.services import Body, project_create, upload_receive
+
+SLUG = "demo"
+
+
+def demo_project() -> Project | None:
+    return Project.objects.filter(demo=True).first()
+
+
+def demo_create() -> Project:
+    """The demo project, empty. There is one at most."""
+    known = demo_project()
+    if known is not None:
+        return known
+    try:
+        return project_create(slug=SLUG, name="Demo (simulated)", demo=True)
+    except IntegrityError:  # two at once, or somebody's own project is called so
+        return demo_project() or project_create(slug="flakeboard-demo", name="Demo (simulated)", demo=True)
+
+
+def demo_load(*, project_id: int) -> None:
+    """Send the demo's history, oldest first. Safe to run again: what is there already counts once."""
+    project = Project.objects.filter(pk=project_id, demo=True).first()
+    if project is None:
+        return
+    for upload in history(project.created_at).uploads():
+        received = _receive(project, upload)
+        if received.state in Upload.WAITING:
+            upload_process(upload_id=received.pk)
+        if not Project.objects.filter(pk=project_id).exists():
+            return  # deleted while it was loading
+    refresh_ask(project_id=project_id, delay=0)
+
+
+def history(made_at: datetime) -> History:
+    """The demo's history, so dated that it ends with the day before the project was made."""
+    midnight = made_at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    return simulate(replace(DEMO, start=midnight - timedelta(days=DEMO.days)))
+
+
+def _receive(project: Project, upload: SimulatedUpload) -> Upload:
+    with io.BytesIO() as bundle:
+        writer = BundleWriter(bundle.write)
+        size = sum(writer.add(name, iter([content])) for name, content in upload.files)
+        body = Body(bundle, writer.digest(), size, len(upload.files))
+        received, _ = upload_receive(project=project, body=body, metadata=RunMetadata.from_json(upload.metadata))
+    return received
+
+
+def demo_progress(project: Project) -> tuple[int, int] | None:
+    """Runs loaded and runs in all, while it is loading; None once it is done."""
+    done = Upload.objects.filter(project=project, state=Upload.State.PROCESSED).count()
+    total = _runs(project.created_at)
+    return None if done >= total else (done, total)
+
+
+@lru_cache(maxsize=4)
+def _runs(made_at: datetime) -> int:
+    return len(history(made_at).reports)
+
+
+def demo_delete(*, project: Project) -> None:
+    """Delete the demo and all of its data."""
+    if not project.demo:
+        raise ValueError("only the demo is deleted this way")
+    project.delete()

@@ -1,0 +1,20 @@
+"""Load the demo project from the command line."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from analytics.refreshing import refresh_run
+from dashboard import embedded
+from dashboard.demo import demo_create, demo_load
+
+
+class Command(BaseCommand):
+    help = "Load the demo: a simulated project that shows every page. Safe to run again."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        with embedded.database():
+            project = demo_create()
+            demo_load(project_id=project.pk)
+            refresh_run(project_id=project.pk)
+            self.stdout.write(f"The demo is loaded as project {project.slug!r}.")
