@@ -17,11 +17,11 @@ def main() -> int:
     django.setup()
     from django.core.management import call_command
 
-    from bench import memory, processing, reader, storage
+    from bench import accuracy, memory, processing, reader, storage
     from bench.outcome import report
     from dashboard.embedded import Cluster
 
-    benches = {"reader": reader, "processing": processing, "storage": storage, "memory": memory}
+    benches = {"reader": reader, "processing": processing, "storage": storage, "memory": memory, "accuracy": accuracy}
     wanted = sys.argv[1:] or list(benches)
     cluster = Cluster(HOME)
     cluster.start()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings as hypothesis_settings
 
 from dashboard.static_files import collect
 from ingest.bundle import BundleWriter
@@ -13,6 +14,9 @@ from ingest.metadata import RunMetadata
 from ingest.models import Project, Report, Token, Upload
 from ingest.processing import upload_process
 from ingest.services import Body, project_create, token_create, upload_receive
+
+hypothesis_settings.register_profile("unhurried", deadline=None)
+hypothesis_settings.load_profile("unhurried")  # a busy machine is no failure
 
 ROOT = Path(__file__).resolve().parent.parent
 PRODUCERS = ROOT / "tests" / "data" / "producers"

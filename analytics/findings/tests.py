@@ -8,7 +8,7 @@ import numpy as np
 
 from analytics.findings.plain import Finding, grouped, number, rows_of
 from analytics.kernel.analysis import Analysis
-from analytics.kernel.executions import Executions, Ints
+from analytics.kernel.executions import Executions, Ints, distinct
 from analytics.loaders import Loaded
 
 _SHOWN = 10
@@ -175,10 +175,11 @@ def _counts(ran: Executions, place: Ints) -> dict[int, list[tuple[int, int, int]
     """By test: place, failures and executions there."""
     executed = ran.where(ran.executed)
     size = int(place.max(initial=-1)) + 2
-    key, row, count = np.unique(
-        executed.test.astype(np.int64) * size + place[executed.report], return_inverse=True, return_counts=True
-    )
-    bad = np.bincount(row, weights=executed.failing, minlength=len(key)).astype(np.int64)
+    code = executed.test.astype(np.int64) * size + place[executed.report]
+    key = distinct(code)
+    row = np.searchsorted(key, code)
+    count = np.bincount(row, minlength=len(key))
+    bad = np.bincount(row[executed.failing], minlength=len(key))
     found: dict[int, list[tuple[int, int, int]]] = {}
     for test, where, failed, total in zip(
         (key // size).tolist(), (key % size).tolist(), bad.tolist(), count.tolist(), strict=True

@@ -89,7 +89,7 @@ def analyse(window: Window, parameters: Parameters = DEFAULTS, progress: Progres
     progress("priority")
     test, run = last_failures(window.executions, window.reports.run)
     runs = run_ends(window.reports, incident, test, run, flaky)
-    blocked = blocked_runs(test, run, flaky, run_count, incident=runs.incident)
+    blocked = blocked_runs(test, run, flaky, run_count, incident=runs.excused)
     seconds = window.seconds[window.failing]
     return Analysis(
         window=window,

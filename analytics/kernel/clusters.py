@@ -10,7 +10,7 @@ from scipy.cluster import hierarchy
 from scipy.sparse import csgraph
 
 from analytics.kernel.discovery import benjamini_hochberg
-from analytics.kernel.executions import Executions, Floats, Ints
+from analytics.kernel.executions import Executions, Floats, Ints, distinct
 from analytics.kernel.parameters import DEFAULTS, Parameters
 
 
@@ -39,7 +39,7 @@ class Clusters:
 def incidence(executions: Executions, run: npt.NDArray[np.integer], runs: int) -> sparse.csr_matrix:
     """Tests x runs: 1 where the test failed in the run (`run` by report)."""
     failing = executions.failing
-    key = np.unique(executions.test[failing].astype(np.int64) * max(runs, 1) + run[executions.report[failing]])
+    key = distinct(executions.test[failing].astype(np.int64) * max(runs, 1) + run[executions.report[failing]])
     cells = (np.ones(len(key), dtype=np.int32), (key // max(runs, 1), key % max(runs, 1)))
     return sparse.csr_matrix(cells, shape=(executions.tests, runs))
 

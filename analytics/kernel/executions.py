@@ -69,6 +69,12 @@ class Executions:
         return last
 
 
+def distinct(values: npt.NDArray[np.integer]) -> Ints:
+    """The different values, ascending: numpy's own hashes, which is far slower than sorting where there are many."""
+    ordered = np.sort(values).astype(np.int64, copy=False)
+    return ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])] if len(ordered) else ordered
+
+
 def of_matrix(outcomes: npt.NDArray[np.integer]) -> Executions:
     """Executions of a tests x reports matrix of verdicts, negative where a test is absent; one attempt each."""
     test, report = np.nonzero(outcomes >= 0)

@@ -6,7 +6,7 @@ from enum import IntEnum
 import numpy as np
 
 from analytics.kernel.bursts import Bursts
-from analytics.kernel.executions import Executions, Flags, Ints
+from analytics.kernel.executions import Executions, Flags, Ints, distinct
 from analytics.kernel.parameters import DEFAULTS, Parameters
 from analytics.kernel.reruns import Beta, to_confirm, unlikely_streak
 
@@ -51,7 +51,7 @@ class Evidence:
 
 def _both(key: Ints, failing: Flags, size: int) -> Ints:
     """The distinct keys under which something failed and something passed; `size` bounds the keys."""
-    failed = np.unique(key[failing])
+    failed = distinct(key[failing])
     return failed[np.isin(failed, key[~failing])] if len(failed) else failed
 
 
@@ -137,7 +137,7 @@ def streaks(executions: Executions, situation: Situation) -> Streaks:
     codes = (
         main.test.astype(np.int64) * (int(situation.revision.max(initial=-1)) + 2) + situation.revision[main.report] + 1
     )
-    per_test = np.unique(codes[tail]) // (int(situation.revision.max(initial=-1)) + 2)
+    per_test = distinct(codes[tail]) // (int(situation.revision.max(initial=-1)) + 2)
     revisions = np.bincount(per_test, minlength=ran.tests)
     return Streaks(failing, revisions.astype(np.int64), _since_last(ran, ran.failing))
 

@@ -1,12 +1,21 @@
 """Section 7 put together: for each flaky test, what its orders tell, and who may be its partner."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from analytics.kernel.executions import Executions, Flags, Ints
-from analytics.kernel.orders import OrderVerdict, Partners, order_verdict, partners
+from analytics.kernel.orders import (
+    OrderKind,
+    OrderVerdict,
+    Partners,
+    before_matrix,
+    between_matrix,
+    cleaners,
+    order_verdict,
+    partners,
+)
 from analytics.kernel.parameters import DEFAULTS, Parameters
 
 
@@ -25,7 +34,7 @@ class OrderFinding:
     """It failed exactly when its first partner, and no cleaner after it, says that it should."""
 
 
-NO_PARTNERS = Partners(np.zeros(0, np.int64), np.zeros(0), np.zeros(0, bool), np.zeros(0, bool))
+NO_PARTNERS = Partners(*(np.zeros(0, kind) for kind in (np.int64, np.float64, bool, bool, np.int64)))
 
 
 def order_findings(
@@ -59,6 +68,9 @@ class _Rows:
     failed: Flags
     test: int
 
+    def where(self, chosen: Flags) -> "_Rows":
+        return _Rows(self.order[chosen], self.failed[chosen], self.test)
+
     def worth_searching(self, orders: Sequence[Ints], parameters: Parameters) -> bool:
         known = [one for one in np.unique(self.order).tolist() if len(orders[one])]
         return len(known) >= parameters.partner_orders and self.failed.sum() >= parameters.few_failures
@@ -73,19 +85,36 @@ class _Rows:
 def _finding(place: int, mine: _Rows, orders: Sequence[Ints], tests: int, parameters: Parameters) -> OrderFinding:
     failed, runs = mine.by_order()
     verdict = order_verdict(failed, runs, parameters)
-    found, explained = NO_PARTNERS, False
-    if len(orders):
-        known = np.array([len(orders[one]) > 0 for one in mine.order.tolist()], dtype=bool)
-        before = before_matrix(orders, mine.order[known], mine.test, tests)
-        found = partners(before, mine.failed[known], parameters)
-    return OrderFinding(place, verdict, len(runs), len(mine.order), found, np.zeros(0, np.int64), explained)
+    if not len(orders):
+        return OrderFinding(place, verdict, len(runs), len(mine.order), NO_PARTNERS, np.zeros(0, np.int64), False)
+    known = mine.where(np.array([len(orders[one]) > 0 for one in mine.order.tolist()], dtype=bool))
+    before = before_matrix(orders, known.order, mine.test, tests)
+    found = partners(before, known.failed, parameters)
+    cleaning = _cleaners(known, found, orders, tests, parameters)
+    explained = _explained(known, found, before, cleaning, orders, tests)
+    if explained and verdict.kind is OrderKind.UNKNOWN:
+        verdict = replace(verdict, kind=OrderKind.OD)  # no order came twice, but a partner decides in all of them
+    return OrderFinding(place, verdict, len(runs), len(mine.order), found, cleaning, explained)
 
 
-def before_matrix(orders: Sequence[Ints], order: Ints, test: int, tests: int) -> Flags:
-    """Executions x tests: whether the other test ran earlier on the same worker."""
-    which, at = np.unique(order, return_inverse=True)
-    before = np.zeros((len(which), tests), dtype=bool)
-    for row, one in enumerate(which.tolist()):
-        sequence = orders[one]
-        before[row, sequence[: int(np.argmax(sequence == test))]] = True
-    return np.asarray(before[at])
+def _cleaners(mine: _Rows, found: Partners, orders: Sequence[Ints], tests: int, parameters: Parameters) -> Ints:
+    """Of a victim's first polluter."""
+    if not (found.related[:1].any() and found.polluter[0]):
+        return np.zeros(0, dtype=np.int64)
+    told = cleaners(orders, mine.order, mine.failed, mine.test, int(found.test[0]), tests, parameters)
+    return told.test[told.related]
+
+
+def _explained(mine: _Rows, found: Partners, before: Flags, cleaning: Ints, orders: Sequence[Ints], tests: int) -> bool:
+    """Whether it failed exactly when a polluter, and no cleaner after it, or no state-setter was before it."""
+    if not found.related[:1].any():
+        return False
+    if not found.polluter[0]:
+        setters = found.test[found.related & found.state_setter]
+        return bool(np.array_equal(~before[:, setters].any(axis=1), mine.failed))
+    polluters = found.test[found.related & found.polluter]
+    if np.array_equal(before[:, polluters].any(axis=1), mine.failed):
+        return True
+    first = int(found.test[0])
+    cleaned = between_matrix(orders, mine.order, first, mine.test, tests)[:, cleaning].any(axis=1)
+    return bool(np.array_equal(before[:, first] & ~cleaned, mine.failed))

@@ -1,7 +1,7 @@
 """Section 7: does a test depend on the order in which tests run, and on which other tests?"""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
@@ -92,7 +92,7 @@ def before_matrix(orders: Sequence[Ints], order_of_execution: Ints, test: int, t
     return np.asarray(rows[at])
 
 
-def _between_matrix(orders: Sequence[Ints], order_of_execution: Ints, first: int, last: int, tests: int) -> Flags:
+def between_matrix(orders: Sequence[Ints], order_of_execution: Ints, first: int, last: int, tests: int) -> Flags:
     """Executions x tests: whether the other test ran after `first` and before `last`."""
     which, at = np.unique(order_of_execution, return_inverse=True)
     rows = np.zeros((len(which), tests), dtype=bool)
@@ -121,7 +121,7 @@ class Partners:
     """True: it fails when this one ran before it. False: it passes only then (a state-setter)."""
     related: Flags
     """Significant after Benjamini-Hochberg over all candidates."""
-    alike: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    alike: Ints
     """Candidates, this one counted, that were before it in the very same executions: nothing tells them apart."""
 
     @property
@@ -160,7 +160,7 @@ def cleaners(
     """Candidates for the cleaners of a victim: of its executions after the polluter, those with the cleaner between
     pass. Fisher's test of that side alone, Benjamini-Hochberg over all candidates."""
     polluted = before_matrix(orders, order_of_execution, victim, tests)[:, polluter]
-    between = _between_matrix(orders, order_of_execution[polluted], polluter, victim, tests)
+    between = between_matrix(orders, order_of_execution[polluted], polluter, victim, tests)
     told = _ranked(between, failed[polluted], _fewer, parameters)
     cleans = told.lift < 0
     return Cleaners(told.test[cleans], told.p_value[cleans], told.related[cleans], told.alike[cleans])

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from analytics.kernel.executions import Executions, Flags, Floats, Ints
+from analytics.kernel.executions import Executions, Flags, Floats, Ints, distinct
 from analytics.kernel.parameters import DEFAULTS, Parameters
 from analytics.kernel.rates import clopper_pearson
 
@@ -43,7 +43,7 @@ def last_failures(executions: Executions, run: Ints) -> tuple[Ints, Ints]:
     size = int(run.max(initial=0)) + 1
     key = ran.test.astype(np.int64) * size + run[ran.report]
     failing = ran.failing
-    cells = np.unique(key[failing])
+    cells = distinct(key[failing])
     rows = np.flatnonzero(np.isin(key, cells))
     last = np.zeros(len(cells), dtype=np.int64)
     np.maximum.at(last, np.searchsorted(cells, key[rows]), rows)
@@ -71,7 +71,7 @@ def blocked_runs(test: Ints, run: Ints, flaky: Flags, runs: int, *, incident: Fl
     """Which runs flakiness alone blocked, from the cells (test, run) of all tests that failed at their last attempt.
 
     A run that is part of an incident (`incident` by run) was blocked by that."""
-    cells = np.unique(run * max(len(flaky), 1) + test)
+    cells = distinct(run * max(len(flaky), 1) + test)
     run, test = cells // max(len(flaky), 1), cells % max(len(flaky), 1)
     failing = np.bincount(run, minlength=runs)
     blocked = (failing > 0) & (np.bincount(run[flaky[test]], minlength=runs) == failing)

@@ -22,11 +22,11 @@ def _least(enough: Callable[[Ints], npt.NDArray[np.bool_]], shape: tuple[int, ..
     """The least n from 1 to `most` for which `enough(n)` holds, as it does for all greater ones; NEVER for none."""
     low, high = np.zeros(shape, dtype=np.int64), np.full(shape, most, dtype=np.int64)
     possible = enough(high)
-    while np.any(high - low > 1):
+    while np.any(open_ := high - low > 1):
         middle = (low + high) // 2
         good = enough(np.maximum(middle, 1))
-        high = np.where(good, middle, high)
-        low = np.where(good, low, middle)
+        high = np.where(open_ & good, middle, high)
+        low = np.where(open_ & ~good, middle, low)
     return np.where(possible, high, NEVER)
 
 

@@ -29,8 +29,8 @@ class Runs:
     default_branch: Flags
     seconds: Floats
     """What its tests took."""
-    incident: Flags
-    """Part of an incident, whether or not anything failed besides."""
+    excused: Flags
+    """Failed for another reason than its tests: part of an incident, or something besides tests went wrong."""
 
 
 def run_ends(reports: Reports, incident: Flags, test: Ints, run: Ints, flaky: Flags) -> Runs:
@@ -48,4 +48,4 @@ def run_ends(reports: Reports, incident: Flags, test: Ints, run: Ints, flaky: Fl
     end[(failing > by_flaky) | errors] = RunEnd.REGRESSION
     end[hit] = RunEnd.INCIDENT
     seconds = np.bincount(reports.run, weights=reports.seconds, minlength=count).astype(np.float64)
-    return Runs(end, started, main, seconds, hit)
+    return Runs(end, started, main, seconds, hit | errors)

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from analytics.kernel.clusters import relation
-from analytics.kernel.executions import Executions, Flags, Floats, Ints
+from analytics.kernel.executions import Executions, Flags, Floats, Ints, distinct
 from analytics.kernel.parameters import DEFAULTS, Parameters
 from analytics.kernel.rates import Rates, rates_of
 
@@ -51,5 +51,5 @@ def suite_bounds(
 
 def _runs_of(owner: npt.NDArray[np.integer], run: Ints, runs: int, owners: int) -> Ints:
     """In how many runs each owner is."""
-    cells = np.unique(owner.astype(np.int64) * runs + run)
+    cells = distinct(owner.astype(np.int64) * runs + run)
     return np.bincount(cells // runs, minlength=owners).astype(np.int64)

@@ -1,5 +1,7 @@
 """The kernel against brute force, and on the edges: nothing, one, all, never."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -137,6 +139,17 @@ def test_cofailures_are_what_comparing_gives(drawn) -> None:  # type: ignore[no-
     accepted = brute.benjamini_hochberg(list(tails.values()), max(tests * (tests - 1) // 2, 1), 0.05)
     related = {pair for pair, kept in zip(pairs, found.related, strict=True) if kept}
     assert related == {pair for index, pair in enumerate(tails) if index in accepted}
+
+
+def test_each_element_of_an_array_has_its_own_number() -> None:
+    q, known = [0.02, 0.7, 0.02, 0.4], 1_000_000
+    again = np.array([int(known * one) for one in q])
+    many = replace(some_bursts(), fail_fail=again, fail_pass=known - again)
+    assert reruns.to_get_past(many, (0.5, 0.5)).tolist() == [reruns.to_get_past_known(one, 0.95) for one in q]
+    rates = np.array([0.5, 0.001, 0.5])
+    assert reruns.to_expose(1 - rates, rates, 0.95).tolist() == [
+        int(reruns.to_expose(1 - rates[at : at + 1], rates[at : at + 1], 0.95)[0]) for at in range(3)
+    ]
 
 
 def test_a_chain_of_weak_links_is_not_one_cluster() -> None:
