@@ -32,7 +32,8 @@ $(VENV)/.bench: bench/requirements.txt $(VENV)/.dev
 run: $(VENV)/.run  ## start Flakeboard; Ctrl-C stops it
 	@exec $(BIN)/python manage.py serve
 
-test: $(VENV)/.dev  ## run the tests on a real PostgreSQL
+test: $(VENV)/.dev  ## run the tests on a real PostgreSQL and in a real browser
+	@$(BIN)/python -m tests.browser.provision
 	@$(BIN)/python -m pytest $(ARGS)
 
 science: $(VENV)/.dev  ## reproduce published figures from their data

@@ -48,7 +48,14 @@ class Columns:
         return {number: row for number in numbers if (row := self.row(number)) is not None}
 
 
+class Retired(Exception):
+    """The analysis was replaced a moment ago: its columns are gone. Ask for the current one again."""
+
+
 @lru_cache(maxsize=16)
 def columns_of(analysis_id: int) -> Columns:
     """The columns of an analysis, which never change; the last used ones are kept in memory."""
-    return Columns(bytes(Analysis.objects.values_list("columns", flat=True).get(pk=analysis_id)))
+    stored = Analysis.objects.filter(pk=analysis_id, current=True).values_list("columns", flat=True).first()
+    if stored is None:
+        raise Retired
+    return Columns(bytes(stored))

@@ -41,7 +41,7 @@ def _of_failed(name: str, columns: Columns) -> Column:
 
 
 def _share(part: Column, whole: Column) -> Column:
-    return np.divide(part, whole, out=np.full(len(whole), np.nan), where=whole > 0)
+    return np.asarray(np.divide(part, whole, out=np.full(len(whole), np.nan), where=whole > 0))
 
 
 def _rate(columns: Columns) -> Column:

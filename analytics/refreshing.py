@@ -31,6 +31,10 @@ _RETRY_DELAYS = 5
 """After an error of ours, wait so many times the usual delay."""
 
 
+_DUE = Q(claim=None, due_at__lte=Now()) | Q(claim__isnull=False, lease_until__lt=Now())
+"""Asked for, and the time has come, and nobody is at it; or its holder died."""
+
+
 class RefreshLost(Exception):
     """Somebody else has taken over: this analysis is thrown away."""
 
@@ -50,11 +54,7 @@ def refresh_ask(*, project_id: int, delay: float | None = None) -> None:
 
 def refreshes_due() -> list[int]:
     """Projects whose analysis is due and that nobody is at; also those whose holder died."""
-    free = Q(claim=None) | Q(lease_until__lt=Now())
-    due = Refresh.objects.filter(free, due_at__lte=Now()) | Refresh.objects.filter(
-        lease_until__lt=Now(), claim__isnull=False
-    )
-    return list(due.order_by("due_at").values_list("project_id", flat=True))
+    return list(Refresh.objects.filter(_DUE).order_by("due_at").values_list("project_id", flat=True))
 
 
 def refreshes_missed_ask() -> None:
@@ -74,8 +74,7 @@ def refreshes_missed_ask() -> None:
 def refresh_claim(*, project_id: int) -> uuid.UUID | None:
     """Take what is due. Exactly one caller gets it; what is asked from now on is asked anew."""
     claim = uuid.uuid4()
-    free = Q(claim=None) | Q(lease_until__lt=Now())
-    won = Refresh.objects.filter(free, project_id=project_id).update(
+    won = Refresh.objects.filter(_DUE, project_id=project_id).update(
         claim=claim,
         lease_until=Now() + _lease(),
         began_at=Now(),

@@ -86,5 +86,4 @@ def _expose(needed: int | None, p_pass: float, p_fail: float, seconds: float | N
 
 
 def _cost(executions: float | None, seconds: float | None) -> RerunCost:
-    known = executions is not None and seconds is not None
-    return RerunCost(executions, executions * seconds if known else None)
+    return RerunCost(executions, None if executions is None or seconds is None else executions * seconds)

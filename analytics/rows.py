@@ -142,6 +142,9 @@ def _plain(value: float) -> Any:
 
 def _row(told: dict[str, Any]) -> TestRow:
     state = State(told["state"])
+    as_they_are = ("number", "failed", "executed", "skipped", "in_incidents", "bursts", "longest_burst", "seconds")
+    whole: dict[str, Any] = {name: _whole(told[name]) for name in ("clean", "cluster", "signature_cluster", "blocked")}
+    moments: dict[str, Any] = {name: _moment(told[name]) for name in ("last_seen", "last_failure", "flaky_since")}
     return TestRow(
         state=state,
         rate=None if told["rate"] is None else Interval(told["rate"], told["low"], told["high"]),
@@ -153,11 +156,9 @@ def _row(told: dict[str, Any]) -> TestRow:
         causes=tuple(name for bit, name in enumerate(CATEGORIES) if told["causes"] >> bit & 1),
         order_kind=ORDER_KINDS[told["order_kind"]] or None,
         cost=None if told["cost"] is None else Cost(told["cost_low"], told["cost"], told["cost_high"]),
-        seconds=told["seconds"],
-        **{name: told[name] for name in ("number", "failed", "executed", "skipped")},
-        **{name: told[name] for name in ("in_incidents", "bursts", "longest_burst")},
-        **{name: _whole(told[name]) for name in ("clean", "cluster", "signature_cluster", "blocked")},
-        **{name: _moment(told[name]) for name in ("last_seen", "last_failure", "flaky_since")},
+        **{name: told[name] for name in as_they_are},
+        **whole,
+        **moments,
     )
 
 

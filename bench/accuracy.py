@@ -137,7 +137,7 @@ def advice_of(history: History, analysis: Analysis) -> Advice:
         to_get_past=failed.to_get_past[places],
         to_confirm=failed.to_confirm[places],
         failures=failures[places].astype(np.int64),
-        pairs=(failed.bursts.fail_fail + failed.bursts.fail_pass)[places],
+        pairs=(failed.bursts.again + failed.bursts.cleared)[places],
         bursty=np.array([one.kind is Kind.BURSTY for one in flakes], dtype=bool),
         fixed=np.array([one.until >= 0 for one in flakes], dtype=bool),
     )

@@ -10,6 +10,8 @@ from ingest.tokens import looks_like_token, token_digest
 MAY: dict[str, frozenset[str]] = {
     "upload": frozenset({Token.Scope.UPLOAD}),
     "read": frozenset({Token.Scope.UPLOAD, Token.Scope.READ}),
+    "decide": frozenset({Token.Scope.UPLOAD}),
+    "refresh": frozenset({Token.Scope.UPLOAD}),
 }
 """Action -> token scopes that allow it."""
 

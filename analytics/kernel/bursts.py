@@ -22,10 +22,29 @@ class Bursts:
     """The test of every burst."""
     fail_fail: Ints
     fail_pass: Ints
+    """Consecutive executions in one stream at one revision, by how the second ended after a failing first."""
     pass_fail: Ints
-    """Consecutive executions in one stream at one revision, by how the first and the second ended."""
     pass_pass: Ints
-    """The same across revisions too: a new revision can explain a failure after a pass, but not a second pass."""
+    """The same after a passing first, across revisions too: how often failures set in."""
+    retry_fail: Ints
+    retry_pass: Ints
+    """Of the first two, those where both were attempts in one report."""
+
+    @property
+    def again(self) -> Ints:
+        """Reruns of a failure that failed: retries within a report where the test has any, else the next execution.
+
+        A retry runs at once, on the same machine and in the same order; the next run does not."""
+        return np.where(self._retried, self.retry_fail, self.fail_fail)
+
+    @property
+    def cleared(self) -> Ints:
+        """Reruns of a failure that passed."""
+        return np.where(self._retried, self.retry_pass, self.fail_pass)
+
+    @property
+    def _retried(self) -> Flags:
+        return np.asarray(self.retry_fail + self.retry_pass > 0)
 
 
 def bursts(executions: Executions, stream: npt.NDArray[np.integer], revision: npt.NDArray[np.integer]) -> Bursts:
@@ -47,8 +66,9 @@ def bursts(executions: Executions, stream: npt.NDArray[np.integer], revision: np
     total = np.bincount(owner, weights=lengths, minlength=ran.tests)
     longest = np.zeros(ran.tests, dtype=np.int64)
     np.maximum.at(longest, owner, lengths)
-    paired = same_stream.copy()
+    paired, retried = same_stream.copy(), same_stream.copy()
     paired[1:] &= revision[report[1:]] == revision[report[:-1]]
+    retried[1:] &= report[1:] == report[:-1]
 
     def pairs(chosen: npt.NDArray[np.bool_]) -> Ints:
         return np.bincount(test[chosen], minlength=ran.tests).astype(np.int64)
@@ -61,8 +81,10 @@ def bursts(executions: Executions, stream: npt.NDArray[np.integer], revision: np
         test=owner.astype(np.int64),
         fail_fail=pairs(paired & before & failing),
         fail_pass=pairs(paired & before & ~failing),
-        pass_fail=pairs(paired & ~before & failing),
+        pass_fail=pairs(same_stream & ~before & failing),
         pass_pass=pairs(same_stream & ~before & ~failing),
+        retry_fail=pairs(retried & before & failing),
+        retry_pass=pairs(retried & before & ~failing),
     )
 
 

@@ -88,7 +88,7 @@ def _by_order(known: Known) -> Iterator[Cause]:
 
 
 def _by_incidents(known: Known) -> Iterator[Cause]:
-    if known.in_incidents:
+    if 2 * known.in_incidents > known.failures:
         sentence = f"{_of(known.in_incidents, known.failures)} were part of an incident"
         share = known.in_incidents / known.failures
         yield Cause(Category.INFRASTRUCTURE, sentence, share, Strength.SHOWN)

@@ -49,7 +49,7 @@ def failed_tests(window: Window, incident: Flags, parameters: Parameters = DEFAU
     found = evidence(ran, reports.situation, told)
     lately, inside = streaks(ran, reports.situation), bursts(ran, reports.environment, reports.revision)
     showed = (found.contradictions > 0) | (found.recoveries > 0)
-    prior = fit_prior(inside.fail_fail[showed], inside.fail_pass[showed], parameters)
+    prior = fit_prior(inside.again[showed], inside.cleared[showed], parameters)
     in_incidents = window.executions.count(taken_out)
     rates = _rates(ran, np.ones(len(ran.test), dtype=bool), parameters)
     state = states(
@@ -77,7 +77,7 @@ def failed_tests(window: Window, incident: Flags, parameters: Parameters = DEFAU
         state=state,
         to_get_past=to_get_past(inside, prior, parameters),
         to_expose=to_expose((rates.executed - rates.failed) / seen, rates.failed / seen, parameters.confidence),
-        to_confirm=to_confirm(before_clean(inside, lately), parameters),
+        to_confirm=to_confirm(before_clean(inside, lately), parameters, until_failure=True),
     )
 
 

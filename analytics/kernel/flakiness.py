@@ -179,7 +179,8 @@ def states(
     state[(found.reversals > 0) | ambiguous] = State.SUSPECT
     state[only_in_incidents] = State.INFRASTRUCTURE
     state[flaky] = State.FLAKY
-    state[flaky & (lately.clean >= to_confirm(before_clean(bursts, lately), parameters))] = State.RECOVERED
+    enough = to_confirm(before_clean(bursts, lately), parameters, until_failure=True)
+    state[flaky & (lately.clean >= enough)] = State.RECOVERED
     streak = lately.failing > 0
     beyond = unlikely_streak(lately.failing, bursts, prior, parameters)
     state[streak & ~flaky] = State.BROKEN

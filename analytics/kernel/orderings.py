@@ -52,7 +52,7 @@ def order_findings(
     bad = ran.count(failed)
     for place in np.argsort(-bad, kind="stable")[: np.count_nonzero(bad)].tolist():
         rows = slice(bounds[place], bounds[place + 1])
-        mine = _Rows(order[ran.report[rows]], failed[rows], int(failing[place]))
+        mine = _Rows(order[ran.report[rows]], failed[rows], int(failing[place])).while_flaky()
         cost = len(mine.order) * tests
         search = mine.worth_searching(orders, parameters) and cost <= budget
         budget -= cost if search else 0
@@ -70,6 +70,13 @@ class _Rows:
 
     def where(self, chosen: Flags) -> "_Rows":
         return _Rows(self.order[chosen], self.failed[chosen], self.test)
+
+    def while_flaky(self) -> "_Rows":
+        """From its first to its last failure: orders come and go, and passes before it was flaky or after it was fixed
+        would tell of them and not of it."""
+        bad = np.flatnonzero(self.failed)
+        span = slice(int(bad[0]), int(bad[-1]) + 1)
+        return _Rows(self.order[span], self.failed[span], self.test)
 
     def worth_searching(self, orders: Sequence[Ints], parameters: Parameters) -> bool:
         known = [one for one in np.unique(self.order).tolist() if len(orders[one])]

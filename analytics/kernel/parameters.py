@@ -18,6 +18,8 @@ class Parameters:
     """Beta prior of "fails again": Jeffreys', which says nothing in either direction."""
     onset_prior: tuple[float, float] = (0.5, 0.5)
     """Beta prior of the onset rate in `to_confirm`: Jeffreys'."""
+    onset_prior_until_failure: tuple[float, float] = (0.0, 0.5)
+    """The same where counting stopped at a failure: Jeffreys' for the negative binomial distribution."""
     cluster_cut: float = 0.5
     """Average Jaccard similarity below which two groups are two clusters: half of their failing runs shared."""
     few_failures: int = 3
@@ -37,6 +39,9 @@ class Parameters:
     developer_minutes: float = 15.0
     """A stated assumption, to be set to your own: to leave one's work, see that a red run is not one's own doing, start
     it again and come back. It is no measurement."""
+    broken_chance: float = 0.001
+    """A flaky test that fails in a row is broken where its own bursts make that less likely than this. Every upload
+    asks anew, so one in twenty would be met by chance within days."""
     new_executions: int = 10
     """A test that first contradicts itself within so many executions was flaky when it came, as 75 % are (Lam et
     al., a longitudinal study of flaky tests, 2020)."""

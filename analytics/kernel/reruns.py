@@ -53,7 +53,7 @@ def to_get_past(bursts: Bursts, prior: Beta, parameters: Parameters = DEFAULTS) 
     """After a failure, the least n for which P(all n reruns fail) <= 1 - C, up to the limit, else NEVER.
 
     A rerun after a failure fails with q, not with f, and q is uncertain: E[q^n] = B(a + n, b) / B(a, b)."""
-    a, b = bursts.fail_fail + prior[0], bursts.fail_pass + prior[1]
+    a, b = bursts.again + prior[0], bursts.cleared + prior[1]
 
     def enough(n: Ints) -> npt.NDArray[np.bool_]:
         return np.asarray(special.betaln(a + n, b) - special.betaln(a, b) <= np.log1p(-parameters.confidence))
@@ -62,13 +62,12 @@ def to_get_past(bursts: Bursts, prior: Beta, parameters: Parameters = DEFAULTS) 
 
 
 def unlikely_streak(length: Ints, bursts: Bursts, prior: Beta, parameters: Parameters = DEFAULTS) -> Flags:
-    """Whether so many failures in a row have a chance of at most 1 - C under the test's own bursts before them."""
-    inside = np.minimum(
-        np.maximum(length - 1, 0), bursts.fail_fail
-    )  # the streak itself is no evidence of what is usual
+    """Whether so many failures in a row are out of the question under the test's own bursts before them."""
+    further = np.maximum(length - 1, 0)
+    inside = np.minimum(further, bursts.fail_fail)  # the streak itself is no evidence of what is usual
     a, b = bursts.fail_fail - inside + prior[0], bursts.fail_pass + prior[1]
-    chance = special.betaln(a + np.maximum(length - 1, 0), b) - special.betaln(a, b)
-    return np.asarray((length > 1) & (chance <= np.log1p(-parameters.confidence)))
+    chance = special.betaln(a + further, b) - special.betaln(a, b)
+    return np.asarray((length > 1) & (chance <= np.log(parameters.broken_chance)))
 
 
 def to_get_past_known(q: float, confidence: float) -> int:
@@ -100,11 +99,13 @@ def to_expose(p_pass: Floats, p_fail: Floats, confidence: float) -> Ints:
 # -- to confirm a fix --------------------------------------------------------------------------------------------
 
 
-def to_confirm(bursts: Bursts, parameters: Parameters = DEFAULTS) -> Ints:
+def to_confirm(bursts: Bursts, parameters: Parameters = DEFAULTS, *, until_failure: bool = False) -> Ints:
     """The least m for which an unfixed test would show m clean runs with probability <= 1 - C.
 
-    What matters is the onset rate g = P(fail | previous passed): E[(1 - g)^m] = B(a, b + m) / B(a, b)."""
-    a, b = bursts.pass_fail + parameters.onset_prior[0], bursts.pass_pass + parameters.onset_prior[1]
+    What matters is the onset rate g = P(fail | previous passed): E[(1 - g)^m] = B(a, b + m) / B(a, b). Where counting
+    stopped at a failure (`until_failure`), onsets are overstated, and the prior is the one for counting so."""
+    prior = parameters.onset_prior_until_failure if until_failure else parameters.onset_prior
+    a, b = np.maximum(bursts.pass_fail + prior[0], parameters.onset_prior[0]), bursts.pass_pass + prior[1]
 
     def enough(m: Ints) -> npt.NDArray[np.bool_]:
         return np.asarray(special.betaln(a, b + m) - special.betaln(a, b) <= np.log1p(-parameters.confidence))

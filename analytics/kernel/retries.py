@@ -38,7 +38,7 @@ def retry_curve(
 
     After a failure a rerun fails with q ~ Beta(a, b) of that test, so n reruns clear 1 - E[q^n] of its failures."""
     n = np.arange(parameters.rerun_limit + 1)
-    a, b = bursts.fail_fail + prior[0], bursts.fail_pass + prior[1]
+    a, b = bursts.again + prior[0], bursts.cleared + prior[1]
     stuck = _moments(a, b, n)
     timed = np.isfinite(seconds)
     executed = np.concatenate([np.zeros((len(a), 1)), np.cumsum(stuck[:, :-1], axis=1)], axis=1)

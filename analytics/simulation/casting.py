@@ -45,6 +45,8 @@ class Breakage:
     fixed: int
     """The revision that fixed it; `NEVER` for none."""
     default_branch: bool
+    environment: int = -1
+    """Where alone it is broken; -1 everywhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +221,19 @@ def _on_default_branch(settings: Settings, plan: Plan, free: _Free, rng: np.rand
         start = min(start, end - 1)
         found.append(_broken(number, plan.default[start], plan.default[end], plan))
     late = free.take(settings.broken_at_end)
-    return found + [_broken(number, _between(plan, 0.92, 0.97, rng), NEVER, plan) for number in late]
+    found += [_broken(number, _between(plan, 0.92, 0.97, rng), NEVER, plan) for number in late]
+    return found + _on_one_platform(settings, plan, free, rng)
+
+
+def _on_one_platform(settings: Settings, plan: Plan, free: _Free, rng: np.random.Generator) -> list[Breakage]:
+    """Broken for a good while: an environment that not every build runs in is not looked at every day."""
+    found = []
+    for number in free.take(settings.platform_regressions):
+        start = plan.default.index(_between(plan, 0.1, 0.6, rng))
+        end = min(start + int(rng.integers(8, 30)), len(plan.default) - 1)
+        where = int(rng.integers(len(settings.environments)))
+        found.append(replace(_broken(number, plan.default[start], plan.default[end], plan), environment=where))
+    return found
 
 
 def _broken(number: int, first: int, fixed: int, plan: Plan) -> Breakage:

@@ -37,7 +37,9 @@ class Flaking:
         able = (self._since <= revision) & (revision < self._until) & self._hours[hour]
         able &= (self._where < 0) | (self._where == environment)
         struck = self._struck()
-        broken = np.array([revision in one.revisions for one in self._breakages], dtype=bool)
+        broken = np.array(
+            [revision in one.revisions and one.environment in (-1, environment) for one in self._breakages], dtype=bool
+        )
         attempts: list[Flags] = []
         tried = np.ones(self._flaky, dtype=bool)
         for _ in range(retries + 1):

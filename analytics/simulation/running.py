@@ -194,7 +194,9 @@ def truth_of(ran: Ran) -> Truth:
         first_of.setdefault(report.revision, place)
     flakes = {part.flake.number: _dated(part.flake, first_of) for part in ran.cast.parts}
     regressions = tuple(
-        Regression(one.number, first_of[one.revisions[0]], first_of.get(one.fixed, -1), one.default_branch)
+        Regression(
+            one.number, first_of[one.revisions[0]], first_of.get(one.fixed, -1), one.default_branch, one.environment
+        )
         for one in ran.cast.breakages
     )
     return Truth(flakes, regressions, frozenset(ran.incidents), ran.cast.renames)

@@ -66,6 +66,8 @@ class Settings:
     """Broken on the default branch, fixed after a few commits."""
     broken_at_end: int = 1
     """Broken on the default branch shortly before the end and never fixed; on top of `regressions`."""
+    platform_regressions: int = 2
+    """Broken on the default branch in one environment alone; on top of `regressions`."""
     pull_request_regressions: int = 3
     incidents: int = 3
     renames: int = 2

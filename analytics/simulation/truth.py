@@ -56,6 +56,8 @@ class Regression:
     """Report index in which it passed again; -1 never."""
     default_branch: bool
     """False: broken on a pull request's branch only."""
+    environment: int = -1
+    """Where alone it is broken; -1 everywhere."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,10 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_sche
 from rest_framework.generics import ListAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
-from dashboard import access
-from dashboard.api.authentication import MayByScope, TokenAuthentication
 from dashboard.api.errors import ApiError
 from dashboard.api.metadata import metadata_from
+from dashboard.api.project_view import ProjectView
 from dashboard.api.receiving import receive
 from dashboard.api.upload_schema import CREATE, ERRORS, WAIT, upload_answer
 from dashboard.api.upload_serializers import ErrorSerializer, UploadSerializer, UploadSummarySerializer
@@ -26,19 +24,8 @@ from ingest.selectors import uploads_of
 from ingest.services import IdempotencyConflict, upload_receive, upload_reprocess
 
 
-class ProjectView(APIView):
-    """A view below /projects/<slug>/: the token decides which project that can be."""
-
-    authentication_classes = (TokenAuthentication,)
-    permission_classes = (MayByScope,)
-
-    def setup(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
-        """Query and form are UTF-8: a charset in the Content-Type speaks of the report, and could make surrogates."""
-        super().setup(request, *args, **kwargs)
-        request.encoding = "utf-8"
-
-    def project(self):
-        return access.token_project(self.request.auth, self.kwargs["slug"])
+class UploadAnswers(ProjectView):
+    """A view that answers with an upload."""
 
     def answer(self, upload: Upload, **options: Any) -> Response:
         return Response(UploadSerializer(upload, context={"slug": self.kwargs["slug"]}).data, **options)
@@ -52,7 +39,7 @@ class ProjectView(APIView):
         responses={200: UploadSummarySerializer(many=True), **ERRORS},
     )
 )
-class UploadListView(ProjectView, ListAPIView):
+class UploadListView(UploadAnswers, ListAPIView):
     actions = {"POST": "upload"}
     serializer_class = UploadSummarySerializer
 
@@ -110,7 +97,7 @@ def _check_rate(token: Token) -> None:
         raise ApiError(429, "too_many_uploads", sentence, headers={"Retry-After": "30"})
 
 
-class OneUploadView(ProjectView):
+class OneUploadView(UploadAnswers):
     """A view of one upload, looked up within the token's project."""
 
     def upload(self) -> Upload:

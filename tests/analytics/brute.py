@@ -30,7 +30,7 @@ def burst_lengths(outcomes: list[int], streams: list[int]) -> list[int]:
 
 
 def transitions(outcomes: list[int], streams: list[int], revisions: list[int]) -> dict[tuple[bool, bool], int]:
-    """(failed before, fails now) -> how often, within one stream, at one revision; two passes at any."""
+    """(failed before, fails now) -> how often, within one stream; after a failure at one revision alone."""
     seen = {(before, now): 0 for before in (True, False) for now in (True, False)}
     for stream in set(streams):
         previous = None
@@ -38,7 +38,7 @@ def transitions(outcomes: list[int], streams: list[int], revisions: list[int]) -
             if where != stream or outcome in (3, -1):
                 continue
             now = outcome in FAILING
-            if previous is not None and (previous[1] == revision or not (previous[0] or now)):
+            if previous is not None and (previous[1] == revision or not previous[0]):
                 seen[previous[0], now] += 1
             previous = (outcome in FAILING, revision)
     return seen

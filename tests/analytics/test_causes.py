@@ -310,7 +310,7 @@ def test_what_is_shown_comes_before_what_is_said_and_what_took_long() -> None:
         [words("Error", "connect ECONNREFUSED 127.0.0.1:80", 9)],
         Known(
             failures=10,
-            in_incidents=2,
+            in_incidents=6,
             order=OrderVerdict(OrderKind.OD, float("nan"), 0.19),
             durations=slow,
             environment=Place("windows-2022", 8, 40, 2, 160),
@@ -321,7 +321,7 @@ def test_what_is_shown_comes_before_what_is_said_and_what_took_long() -> None:
     told = by_category(found)
     assert set(told) == {C.ORDER, C.INFRASTRUCTURE, C.PLATFORM, C.TIME, C.NETWORK, C.TIMEOUT}
     assert told[C.ORDER].sentence.endswith("19% of the orders")
-    assert told[C.INFRASTRUCTURE].sentence == "2 of 10 failures were part of an incident"
+    assert told[C.INFRASTRUCTURE].sentence == "6 of 10 failures were part of an incident"
     assert told[C.PLATFORM].sentence == "8 of 40 executions failed in windows-2022, 2 of 160 elsewhere"
     assert told[C.PLATFORM].share == 0.8
     assert "30 s" in told[C.TIMEOUT].sentence

@@ -55,7 +55,8 @@ def test_bursts_are_what_walking_gives(drawn) -> None:  # type: ignore[no-untype
 
 def some_bursts(fail_fail: int = 0, fail_pass: int = 0, pass_fail: int = 0, pass_pass: int = 0) -> bursts.Bursts:
     one = [np.array([count]) for count in (fail_fail, fail_pass, pass_fail, pass_pass)]
-    return bursts.Bursts(one[0], one[0], np.array([1.0]), one[0], one[0], *one)
+    none = np.array([0])
+    return bursts.Bursts(one[0], one[0], np.array([1.0]), one[0], one[0], *one, retry_fail=none, retry_pass=none)
 
 
 def test_reruns_follow_the_burst_and_not_the_rate() -> None:

@@ -16,7 +16,7 @@ JEFFREYS = (0.5, 0.5)
 def bursts_of(again: list[int], cleared: list[int]) -> Bursts:
     fail_fail, fail_pass = np.array(again, dtype=np.int64), np.array(cleared, dtype=np.int64)
     none = np.zeros(len(again), dtype=np.int64)
-    return Bursts(none, none, np.zeros(len(again)), none, none, fail_fail, fail_pass, none, none)
+    return Bursts(none, none, np.zeros(len(again)), none, none, fail_fail, fail_pass, none, none, none, none)
 
 
 def slow_moment(again: int, cleared: int, n: int) -> float:

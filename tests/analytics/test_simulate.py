@@ -28,6 +28,7 @@ QUIET = Settings(
     fixed_flakes=0,
     new_flakes=0,
     regressions=0,
+    platform_regressions=0,
     broken_at_end=0,
     pull_request_regressions=0,
     incidents=0,
@@ -241,17 +242,18 @@ def test_only_what_the_truth_names_fails_outside_incidents(usual: History) -> No
 
 
 @pytest.mark.parametrize("settings", [Settings(), DEMO], ids=["usual", "demo"])
-def test_regressions_never_pass_and_fail_at_one_revision(settings: Settings) -> None:
+def test_regressions_never_pass_and_fail_at_one_revision_in_one_environment(settings: Settings) -> None:
     history = simulate(settings)
     window = history.window()
-    assert Counter(one.default_branch for one in history.truth.regressions) == {True: 5, False: 3}
+    assert Counter(one.default_branch for one in history.truth.regressions) == {True: 7, False: 3}
     for regression in history.truth.regressions:
         outcomes = defaultdict(set)
         rows = rows_of(window, regression.number)
         rows = rows[~np.isin(window.executions.report[rows], list(history.truth.incidents))]
-        revisions = window.reports.revision[window.executions.report[rows]]
-        for revision, failed in zip(revisions, window.executions.failing[rows], strict=True):
-            outcomes[int(revision)].add(bool(failed))
+        reports = window.executions.report[rows]
+        where = np.stack([window.reports.revision[reports], window.reports.environment[reports]], axis=1).tolist()
+        for place, failed in zip(where, window.executions.failing[rows].tolist(), strict=True):
+            outcomes[tuple(place)].add(failed)
         assert all(len(found) == 1 for found in outcomes.values())
         assert {True} in outcomes.values()
 
@@ -259,7 +261,7 @@ def test_regressions_never_pass_and_fail_at_one_revision(settings: Settings) -> 
 def test_regressions_of_the_default_branch_fail_from_the_bad_commit_to_the_fix(usual: History) -> None:
     window = usual.window()
     main = window.reports.default_branch
-    for regression in (one for one in usual.truth.regressions if one.default_branch):
+    for regression in (one for one in usual.truth.regressions if one.default_branch and one.environment < 0):
         end = regression.fixed if regression.fixed >= 0 else len(window.reports)
         for report, failed in failed_in(window, regression.number).items():
             if main[report] and report not in usual.truth.incidents:

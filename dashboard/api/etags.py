@@ -1,0 +1,51 @@
+"""An answer's ETag: from what it is made of, so that it is known before the answer is made."""
+
+from collections.abc import Callable
+from hashlib import blake2b
+
+from django.db import connection
+from django.utils.http import parse_etags
+from rest_framework.request import Request
+
+from analytics.models import IncidentDecision, Refresh
+
+FORM = 1
+"""The form of the answers: raise it where one that rests on the same analysis looks different than before."""
+
+Version = Callable[[int], object]
+"""From a project's id: a value that changes with what is shown."""
+
+_ALIASES = """
+    SELECT md5(string_agg(id || ':' || alias_of_id, ',' ORDER BY id)) FROM ingest_test
+    WHERE project_id = %s AND alias_of_id IS NOT NULL
+"""
+
+
+def aliases(project_id: int) -> object:
+    """Which tests are called by another one's name now."""
+    with connection.cursor() as cursor:
+        cursor.execute(_ALIASES, [project_id])
+        return cursor.fetchone()
+
+
+def decisions(project_id: int) -> object:
+    """What people said of incidents."""
+    said = IncidentDecision.objects.filter(project_id=project_id).order_by("report_id")
+    return list(said.values_list("report_id", "word", "decided_at"))
+
+
+def refresh(project_id: int) -> object:
+    """What is asked for and how far it is."""
+    shown = ("asked_at", "due_at", "claim", "began_at", "phase", "share", "error")
+    return Refresh.objects.filter(project_id=project_id).values_list(*shown).first()
+
+
+def etag_of(*parts: object) -> str:
+    """A weak one: the same conclusions, if not the same bytes."""
+    return f'W/"{blake2b(repr((FORM, *parts)).encode(), digest_size=16).hexdigest()}"'
+
+
+def is_known(request: Request, etag: str) -> bool:
+    """Whether the one who asks has this answer already (If-None-Match, compared weakly)."""
+    known = parse_etags(request.headers.get("If-None-Match", ""))
+    return known == ["*"] or etag.removeprefix("W/") in (one.removeprefix("W/") for one in known)

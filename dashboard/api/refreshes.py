@@ -1,0 +1,34 @@
+"""An analysis by hand: asked for now, and how far it is."""
+
+from rest_framework import serializers
+
+from analytics.models import Refresh
+from analytics.refreshing import refresh_ask
+from dashboard.tasks import wake_analyst
+from ingest.models import Project
+
+
+class RefreshSerializer(serializers.Serializer):
+    """What the next analysis waits for, or how far it is."""
+
+    asked_at = serializers.DateTimeField(
+        allow_null=True, help_text="Since when something is new that the current one does not know; null for nothing."
+    )
+    due_at = serializers.DateTimeField(allow_null=True, help_text="When it begins.")
+    running = serializers.BooleanField()
+    began_at = serializers.DateTimeField(allow_null=True, help_text="When the last one began.")
+    phase = serializers.CharField(allow_blank=True, help_text="What it is at.")
+    share = serializers.FloatField(help_text="How much of it is done, 0 to 1.")
+    error = serializers.CharField(allow_blank=True, help_text="Why the last one failed.")
+
+
+def refresh_now(project: Project) -> None:
+    refresh_ask(project_id=project.pk, delay=0)
+    wake_analyst(project.pk)
+
+
+def refresh_told(refresh: Refresh | None) -> dict[str, object]:
+    """As `RefreshSerializer` shows it; all empty where none was ever asked for."""
+    now = refresh or Refresh()
+    shown = ("asked_at", "due_at", "began_at", "phase", "share", "error")
+    return {"running": now.claim is not None, **{name: getattr(now, name) for name in shown}}

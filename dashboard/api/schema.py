@@ -1,0 +1,43 @@
+"""What the OpenAPI schema says of every view of an analysis."""
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework.serializers import Serializer
+
+from dashboard.api.upload_schema import ERRORS, error_answer
+from dashboard.api.upload_serializers import ErrorSerializer
+
+_KNOWN = OpenApiParameter(
+    "If-None-Match",
+    str,
+    OpenApiParameter.HEADER,
+    description="The ETag of an earlier answer: 304 without a body where that still holds.",
+    required=False,
+)
+INVALID = error_answer(
+    "A parameter is wrong; the sentence says what is allowed.",
+    "invalid",
+    "page must be a whole number from 1 to 1,000,000.",
+)
+
+
+def reading(
+    operation_id: str,
+    summary: str,
+    description: str,
+    answer: type[Serializer],
+    query: type[Serializer] | None = None,
+) -> Any:
+    """A GET that answers from the current analysis."""
+    responses: dict[int, Any] = {200: answer, 304: OpenApiResponse(description="You have it already."), **ERRORS}
+    if query is not None:
+        responses[422] = INVALID
+    responses[503] = OpenApiResponse(ErrorSerializer, "The database is away; see Retry-After.")
+    return extend_schema(
+        operation_id=operation_id,
+        summary=summary,
+        description=description,
+        parameters=[*([] if query is None else [query]), _KNOWN],
+        responses=responses,
+    )

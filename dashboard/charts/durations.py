@@ -1,0 +1,108 @@
+"""How long it takes when it passes against when it fails: far longer says timeout, far shorter an early crash."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import quantiles
+from typing import Any
+
+import plotly.graph_objects as go
+
+from dashboard.charts import labels, palette
+from dashboard.charts.figure import Figure, Table, figure, rows
+
+_LEAST = 0.001
+"""Seconds; a log axis has no nought, and producers do not measure finer."""
+_MOST_DOTS = 300
+_TICKS = (0.001, 0.01, 0.1, 1, 10, 60, 600, 3_600, 36_000)
+
+
+@dataclass(frozen=True)
+class Durations:
+    """Seconds of each passing and each failing execution."""
+
+    passing: tuple[float, ...]
+    failing: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class _Group:
+    name: str
+    seconds: tuple[float, ...]
+    colour: str
+    symbol: str
+
+
+def _groups(data: Durations) -> list[_Group]:
+    both = (
+        _Group("passing", data.passing, palette.PASSED, "circle-open"),
+        _Group("failing", data.failing, palette.FAILED, "x"),
+    )
+    return [group for group in both if group.seconds]
+
+
+def _five(seconds: Sequence[float]) -> tuple[float, float, float, float, float]:
+    """Least, lower quartile, median, upper quartile, most."""
+    if len(seconds) == 1:
+        return (seconds[0],) * 5
+    low, middle, high = quantiles(seconds, n=4, method="inclusive")
+    return min(seconds), low, middle, high, max(seconds)
+
+
+def _box(group: _Group, row: int) -> Any:
+    least, low, middle, high, most = ([max(value, _LEAST)] for value in _five(group.seconds))
+    return go.Box(
+        y=[row],
+        q1=low,
+        median=middle,
+        q3=high,
+        lowerfence=least,
+        upperfence=most,
+        orientation="h",
+        width=0.34,
+        line={"color": palette.TEXT, "width": 1.5},
+        fillcolor=palette.BAND,
+        hoverinfo="skip",
+    )
+
+
+def _dots(group: _Group, row: int) -> Any:
+    """Some of the executions, evenly over the sorted ones, strewn below the box so that they do not hide each other."""
+    seconds = sorted(group.seconds)
+    step = max(len(seconds) / _MOST_DOTS, 1.0)
+    some = [seconds[int(place * step)] for place in range(int(len(seconds) / step))]
+    return go.Scatter(
+        x=[max(value, _LEAST) for value in some],
+        y=[round(row + 0.24 + 0.16 * (place * 0.618 % 1), 3) for place in range(len(some))],
+        mode="markers",
+        marker={"color": group.colour, "symbol": group.symbol, "size": 6, "opacity": 0.75},
+        hovertemplate="%{x:.3~s}s<extra></extra>",
+    )
+
+
+def _label(group: _Group) -> str:
+    middle = labels.seconds(_five(group.seconds)[2])
+    return f"{group.name}: median {middle} of {labels.counted(len(group.seconds), 'execution')}"
+
+
+def chart(data: Durations) -> Figure | None:
+    groups = _groups(data)
+    if not groups:
+        return None
+    traces = [make(group, row) for row, group in enumerate(groups) for make in (_box, _dots)]
+    axis = {
+        "type": "log",
+        "title": {"text": "duration (log scale)"},
+        "tickvals": list(_TICKS),
+        "ticktext": [labels.seconds(tick) for tick in _TICKS],
+    }
+    named = rows([_label(group) for group in groups], lift=34, above=0.5)
+    return figure(traces, height=110 * len(groups) + 70, showlegend=False, xaxis=axis, **named)
+
+
+def table(data: Durations) -> Table:
+    headers = ("Verdict", "Executions", "Shortest", "Lower quartile", "Median", "Upper quartile", "Longest")
+    found = (
+        (group.name, f"{len(group.seconds):,}", *(labels.seconds(value) for value in _five(group.seconds)))
+        for group in _groups(data)
+    )
+    return Table(headers, tuple(found))

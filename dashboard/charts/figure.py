@@ -1,0 +1,102 @@
+"""What every chart is made of: a figure as a plain dict, and the same data as a table."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import log10
+from typing import Any
+
+import plotly.graph_objects as go
+
+from dashboard.charts import palette
+
+Figure = dict[str, Any]
+"""`data` and `layout` as plotly.js takes them: lists, numbers and text alone."""
+
+
+@dataclass(frozen=True)
+class Table:
+    headers: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def figure(traces: Iterable[Any], *, height: int, **layout: Any) -> Figure:
+    """A figure of these traces. Fonts, margins and grid are the script's, so that a page does not repeat them."""
+    made = go.Layout(height=height, **layout)
+    return {"data": [_rounded(trace.to_plotly_json()) for trace in traces], "layout": _rounded(made.to_plotly_json())}
+
+
+def _rounded(value: Any) -> Any:
+    """Five digits are more than a pixel can show, and a third of the bytes."""
+    if isinstance(value, dict):
+        return {key: _rounded(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_rounded(part) for part in value]
+    return float(f"{value:.5g}") if isinstance(value, float) else value
+
+
+def thinned(n: Sequence[int], values: Sequence[float]) -> tuple[list[int], list[float]]:
+    """A curve for a log axis: every point while they lie apart, then one for each two per cent, and the last."""
+    kept: list[int] = []
+    for place, one in enumerate(n):
+        if not kept or one >= n[kept[-1]] * 1.02 or place == len(n) - 1:
+            kept.append(place)
+    return [n[place] for place in kept], [values[place] for place in kept]
+
+
+def count_axis(title: str, highest: float, **more: Any) -> dict[str, Any]:
+    """An axis of counts from nought: whole numbers, and never half a run where there are few."""
+    step = {"dtick": 1} if highest <= 6 else {"nticks": 6}
+    return {"title": {"text": title}, "rangemode": "tozero", "tickformat": ",d", **step, **more}
+
+
+def share_axis(title: str, highest: float, **more: Any) -> dict[str, Any]:
+    """An axis of shares, in per cent, from nought to a little over the highest."""
+    top = min(highest, 1.0) * 1.06 or 0.01
+    return {"title": {"text": title}, "tickformat": ".3~%", "nticks": 6, "range": [0, top], **more}
+
+
+def time_axis(**more: Any) -> dict[str, Any]:
+    return {"type": "date", "nticks": 8, **more}
+
+
+def reruns_axis(most: int) -> dict[str, Any]:
+    """An axis of 1 to `most` reruns: on a log scale where they are many, with a little room at both ends."""
+    axis = {"title": {"text": "reruns (n)"}, "tickformat": ",d"}
+    if most <= 30:
+        return {**axis, "rangemode": "tozero"}
+    return {**axis, "type": "log", "dtick": "D2" if most < 400 else 1, "range": [-0.05, log10(most) + 0.03]}
+
+
+def rows(labels: Sequence[str], lift: int = 16, above: float = 0.75) -> dict[str, Any]:
+    """Rows from the top down, each with its label above its line, so that a phone has room for both.
+
+    They are notes and not the axis's own labels, which would stand beside the picture and leave it half the width."""
+    place = {"xref": "paper", "xanchor": "left", "yshift": lift, "bgcolor": None, "borderpad": 0}
+    axis = {
+        "tickvals": list(range(len(labels))),
+        "showticklabels": False,
+        "range": [len(labels) - 0.6, -above],
+        "zeroline": False,
+    }
+    return {"yaxis": axis, "annotations": [note(label, 0, row, **place) for row, label in enumerate(labels)]}
+
+
+def horizontal_mark(y: float) -> dict[str, Any]:
+    line = {"color": palette.OTHER, "width": 1, "dash": "dot"}
+    return {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": y, "y1": y, "line": line}
+
+
+def note(text: str, x: float | str, y: float | str, **more: Any) -> dict[str, Any]:
+    """Words inside the picture, without an arrow, on a ground that keeps them legible."""
+    return {"text": text, "x": x, "y": y, "showarrow": False, "bgcolor": palette.SURFACE, "borderpad": 2, **more}
+
+
+def bars(x: Sequence[Any], y: Sequence[float], name: str, colour: str, shape: str = "", **more: Any) -> Any:
+    """Bars of one kind, hatched where a shape is given so that colour is not the only sign."""
+    pattern: Mapping[str, Any] = {"pattern": _hatching(shape)} if shape else {}
+    return go.Bar(x=list(x), y=list(y), name=name, marker={"color": colour, **pattern}, **more)
+
+
+def _hatching(shape: str) -> dict[str, Any]:
+    """Lines in the colour of the ground over the bar's own."""
+    return {"shape": shape, "fillmode": "overlay", "fgcolor": palette.SURFACE, "size": 6, "solidity": 0.25}

@@ -1,0 +1,94 @@
+"""A cluster seen at once: tests down, runs across, and where they failed together."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+import plotly.graph_objects as go
+
+from dashboard.charts import labels, palette
+from dashboard.charts.figure import Figure, Table, figure
+
+_MOST_CROSSES = 1_500
+"""Cells up to which a failure is also marked by a cross; more of them would be too small to bear one."""
+
+
+class Cell(IntEnum):
+    ABSENT = 0
+    PASSED = 1
+    FAILED = 2
+
+
+@dataclass(frozen=True)
+class Heatmap:
+    tests: tuple[str, ...]
+    runs: tuple[str, ...]
+    cells: tuple[tuple[Cell, ...], ...]
+    """A row for each test, oldest run first."""
+
+
+def _cells(data: Heatmap) -> Any:
+    """Absent cells stay empty; the colours are cut hard between passed and failed."""
+    scale = [[0, palette.QUIET], [0.5, palette.QUIET], [0.5, palette.FAILED], [1, palette.FAILED]]
+    crosses = {}
+    if len(data.tests) * len(data.runs) <= _MOST_CROSSES:
+        text = [["×" if cell is Cell.FAILED else "" for cell in row] for row in data.cells]
+        crosses = {"text": text, "texttemplate": "%{text}", "textfont": {"color": palette.SURFACE}}
+    return go.Heatmap(
+        z=[[int(cell) or None for cell in row] for row in data.cells],
+        zmin=1,
+        zmax=2,
+        colorscale=scale,
+        showscale=False,
+        xgap=1,
+        ygap=1,
+        hoverinfo="skip",
+        **crosses,
+    )
+
+
+def _legend() -> list[Any]:
+    looks = (
+        ("failed", palette.FAILED, "x"),
+        ("passed", palette.QUIET, "square"),
+        ("not in the run", palette.TEXT, "square-open"),
+    )
+    return [
+        go.Scatter(
+            x=[None], y=[None], mode="markers", name=name, marker={"color": colour, "symbol": symbol, "size": 11}
+        )
+        for name, colour, symbol in looks
+    ]
+
+
+def _run_ticks(data: Heatmap) -> dict[str, Any]:
+    """At most six run names: the first, the last and some between."""
+    step = max((len(data.runs) - 1) / 5, 1)
+    places = sorted({round(place * step) for place in range(6) if round(place * step) < len(data.runs)})
+    return {"tickvals": places, "ticktext": [labels.short(data.runs[place], 12) for place in places]}
+
+
+def chart(data: Heatmap) -> Figure | None:
+    if not data.tests or not data.runs:
+        return None
+    names = {
+        "tickvals": list(range(len(data.tests))),
+        "ticktext": [labels.short(name, 24) for name in data.tests],
+        "range": [len(data.tests) - 0.5, -0.5],
+    }
+    return figure(
+        [_cells(data), *_legend()],
+        height=max(24 * len(data.tests), 60) + 110,
+        xaxis={"title": {"text": "run, oldest first"}, "showgrid": False, "zeroline": False, **_run_ticks(data)},
+        yaxis={"showgrid": False, "zeroline": False, "automargin": True, **names},
+    )
+
+
+def table(data: Heatmap) -> Table:
+    """Each test with the runs it failed in: a cell for each run would be no easier to read than the picture."""
+    rows = []
+    for name, row in zip(data.tests, data.cells, strict=True):
+        failed = [run for run, cell in zip(data.runs, row, strict=True) if cell is Cell.FAILED]
+        ran = sum(cell is not Cell.ABSENT for cell in row)
+        rows.append((labels.plain(name), f"{len(failed):,}", f"{ran:,}", ", ".join(map(labels.plain, failed)) or "–"))
+    return Table(("Test", "Failed", "Runs it was in", "Failed in"), tuple(rows))

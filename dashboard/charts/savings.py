@@ -1,0 +1,96 @@
+"""What fixing the top k would save: the share of blocked runs that would have passed."""
+
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+from dashboard.charts import labels, palette
+from dashboard.charts.figure import Figure, Table, figure, horizontal_mark, note, share_axis
+
+
+@dataclass(frozen=True)
+class Fix:
+    """One more cluster or test mended: how many blocked runs are saved by now, with the interval's ends."""
+
+    label: str
+    saved: int
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Savings:
+    fixes: tuple[Fix, ...]
+    blocked: int
+
+
+def _enough(data: Savings, share: float) -> int | None:
+    """The least k that saves this share."""
+    return next((k for k, fix in enumerate(data.fixes, start=1) if fix.saved >= share * data.blocked), None)
+
+
+def chart(data: Savings) -> Figure | None:
+    if not data.fixes or not data.blocked:
+        return None
+    k = list(range(len(data.fixes) + 1))
+    line = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
+    high = go.Scatter(x=k, y=[0.0, *(fix.high / data.blocked for fix in data.fixes)], showlegend=False, **line)
+    low = go.Scatter(
+        x=k,
+        y=[0.0, *(fix.low / data.blocked for fix in data.fixes)],
+        fill="tonexty",
+        fillcolor=palette.BAND,
+        name="95 % interval",
+        **line,
+    )
+    names = ["nothing fixed", *(labels.escaped(fix.label) for fix in data.fixes)]
+    saved = go.Scatter(
+        x=k,
+        y=[0.0, *(fix.saved / data.blocked for fix in data.fixes)],
+        mode="lines+markers",
+        name="blocked runs saved",
+        line={"color": palette.MAIN, "width": 2.5},
+        marker={"size": 6},
+        text=names,
+        hovertemplate="fix the top %{x}: %{y:.1%}<br>the last of them: %{text}<extra></extra>",
+    )
+    return figure(
+        [high, low, saved],
+        height=340,
+        xaxis={
+            "title": {"text": "problems fixed, dearest first"},
+            "nticks": 10,
+            "tickformat": ",d",
+            "rangemode": "tozero",
+        },
+        yaxis=share_axis("blocked runs saved (%)", 1.0),
+        **_mark(data),
+    )
+
+
+def _mark(data: Savings) -> dict[str, list[dict[str, object]]]:
+    """How many fixes save four fifths, or what all of them save: the answer that most come for."""
+    k = _enough(data, 0.8) or len(data.fixes)
+    share = labels.percent(min(0.8, data.fixes[-1].saved / data.blocked))
+    verb = "saves" if k == 1 else "save"
+    words = f"{labels.counted(k, 'fix', 'fixes')} {verb} {share} of {labels.counted(data.blocked, 'blocked run')}"
+    place = note(words, 1, 0.06, xref="paper", yref="paper", xanchor="right")
+    return {"shapes": [horizontal_mark(0.8)], "annotations": [place]}
+
+
+def table(data: Savings) -> Table:
+    rows = (
+        (
+            f"{k}",
+            labels.plain(fix.label),
+            f"{fix.saved:,}",
+            labels.percent(fix.saved / data.blocked),
+            _interval(data, fix),
+        )
+        for k, fix in enumerate(data.fixes if data.blocked else (), start=1)
+    )
+    return Table(("Fixed", "The last of them", "Runs saved", "Share of blocked runs", "95 % interval"), tuple(rows))
+
+
+def _interval(data: Savings, fix: Fix) -> str:
+    return f"{labels.percent(fix.low / data.blocked)} to {labels.percent(fix.high / data.blocked)}"

@@ -1,0 +1,92 @@
+"""A real browser before a real server: pages of somebody who is signed in, and a watch over all they do."""
+
+import os
+from collections.abc import Callable, Iterator
+from urllib.parse import urlsplit
+
+import pytest
+from django.conf import settings as django_settings
+from django.contrib.auth.models import User
+from django.test import Client
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from tests.browser.provision import NO_BROWSER, chromium
+from tests.browser.server import serving
+from tests.browser.watch import Watch
+
+WIDTHS = {"desk": (1280, 900), "phone": (390, 844)}
+Open = Callable[..., Page]
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    """For these tests alone: Playwright's loop runs in this thread, which Django would take for asynchronous code."""
+    if os.environ.get("FLAKEBOARD_NO_BROWSER") == "1":
+        pytest.skip("FLAKEBOARD_NO_BROWSER=1")
+    found = chromium()
+    if found is None:
+        pytest.fail(NO_BROWSER, pytrace=False)
+    with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+        browser = playwright.chromium.launch(executable_path=found)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def server(transactional_db: None, settings) -> Iterator[str]:  # type: ignore[no-untyped-def]
+    with serving() as address:
+        yield address
+
+
+@pytest.fixture
+def person(transactional_db: None) -> User:
+    return User.objects.create_user("kim", password="a-long-password")
+
+
+@pytest.fixture(params=WIDTHS)
+def width(request: pytest.FixtureRequest) -> str:
+    """A test that asks for it runs once on a desk and once on a phone."""
+    return request.param
+
+
+@pytest.fixture
+def anonymous(browser: Browser, server: str, request: pytest.FixtureRequest) -> Iterator[Open]:
+    """Opens browsers of people who are not signed in; at the end nothing bad may have happened in any of them."""
+    opened: list[tuple[BrowserContext, Watch]] = []
+    wanted = request.getfixturevalue("width") if "width" in request.fixturenames else "desk"
+
+    def open_page(width: str = wanted, theme: str = "light") -> Page:
+        size = dict(zip(("width", "height"), WIDTHS[width], strict=True))
+        context = browser.new_context(base_url=server, viewport=size, color_scheme=theme, reduced_motion="reduce")
+        context.set_default_timeout(15_000)
+        opened.append((context, Watch(context, urlsplit(server).netloc)))
+        page = context.new_page()
+        page.watch = opened[-1][1]
+        return page
+
+    yield open_page
+    for context, _ in opened:
+        context.close()
+    for _, watch in opened:
+        watch.assert_nothing_happened()
+
+
+@pytest.fixture
+def signed_in(anonymous: Open, person: User, server: str) -> Open:
+    """The same for somebody who is signed in: signed_in(width="phone", theme="dark")."""
+
+    def open_page(**looks: str) -> Page:
+        page = anonymous(**looks)
+        client = Client()
+        client.force_login(person)
+        name = django_settings.SESSION_COOKIE_NAME
+        page.context.add_cookies([{"name": name, "value": client.cookies[name].value, "url": server}])
+        return page
+
+    return open_page
+
+
+@pytest.fixture
+def page(signed_in: Open) -> Page:
+    return signed_in()

@@ -1,0 +1,88 @@
+"""Charts in a browser: drawn under the policy, in both themes and at both widths, and again after a swap."""
+
+import os
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.accessibility import assert_accessible
+from tests.browser.conftest import Open
+from tests.browser.watch import settled
+from tests.charts.samples import SAMPLES
+
+SHOTS = os.environ.get("FLAKEBOARD_SHOTS")
+"""A folder for pictures of every chart, to look at."""
+
+
+@pytest.fixture(autouse=True)
+def _gallery(settings) -> None:  # type: ignore[no-untyped-def]
+    settings.ROOT_URLCONF = "tests.browser.gallery"
+
+
+def shoot(page: Page, name: str) -> None:
+    if SHOTS:
+        for sample in SAMPLES:
+            page.locator(f"#{sample.name}").screenshot(path=Path(SHOTS) / f"{sample.name}-{name}.png")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_chart_is_drawn(signed_in: Open, width: str, theme: str) -> None:
+    page = signed_in(theme=theme)
+    page.goto("/charts")
+    settled(page)
+    shoot(page, f"{width}-{theme}")
+    for sample in SAMPLES:
+        box = page.locator(f"#{sample.name} .main-svg").first.bounding_box()
+        assert box and box["width"] > 250 and box["height"] > 150, sample.name
+        marks = page.locator(f"#{sample.name} .mlayer :is(path, rect, image, text)").count()
+        assert marks > 0, f"{sample.name} has axes and nothing between them"
+    expect(page.locator("#nothing")).to_contain_text("Not enough data.")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "the page is wider than the window"
+    assert_accessible(page)
+
+
+def test_a_switch_of_theme_draws_charts_in_its_colours(page: Page) -> None:
+    bar = "getComputedStyle(document.querySelector('#burst_lengths .point path')).fill"
+    page.goto("/charts")
+    settled(page)
+    light = page.evaluate(bar)
+    page.get_by_role("button", name="Switch between light and dark").click()
+    settled(page)
+    assert (light, page.evaluate(bar)) == ("rgb(184, 67, 10)", "rgb(255, 138, 76)")
+
+
+def test_a_chart_that_htmx_swaps_in_is_drawn_too(page: Page) -> None:
+    page.goto("/charts")
+    settled(page)
+    for _ in range(2):
+        page.get_by_role("button", name="Swap").click()
+        expect(page.locator("#swapped .main-svg").first).to_be_visible()
+    assert page.locator("script[src*='plotly']").count() == 1
+
+
+def test_a_chart_in_a_fold_is_drawn_when_it_is_opened(page: Page) -> None:
+    page.goto("/charts")
+    settled(page)
+    assert page.locator("#folded .main-svg").count() == 0
+    page.get_by_text("A fold").click()
+    expect(page.locator("#folded .main-svg").first).to_be_visible()
+
+
+def test_the_table_says_the_same_without_the_picture(page: Page) -> None:
+    page.route("**/plotly.min.*", lambda route: route.abort())
+    page.goto("/charts")
+    figure = page.locator("#burst_lengths")
+    expect(figure.get_by_text("The picture could not be drawn")).to_be_visible()
+    figure.get_by_text("The same as a table").click()
+    expect(figure.get_by_role("row")).to_have_text(["Failures in a rowBursts", "19", "23", "81"])
+    page.watch.expect_error("did not load")
+    page.watch.expect_error("ERR_FAILED")
+
+
+def test_names_that_look_like_html_are_shown_as_they_are(page: Page) -> None:
+    page.goto("/charts")
+    settled(page)
+    expect(page.locator("#host_rates .annotation-text").nth(1)).to_contain_text("<script>")
+    assert page.locator(".fb-chart svg a").count() == 0
+    assert page.evaluate("document.querySelector('.fb-spark').getAttribute('aria-label')").startswith("<script>")

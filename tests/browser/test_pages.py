@@ -1,0 +1,91 @@
+"""Every page that there is, walked by a person with a browser, by one with a phone and by one with a keyboard."""
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import Page, expect
+
+from ingest.models import Test, Upload
+from tests.browser.accessibility import assert_accessible, tab_through
+from tests.browser.conftest import Open
+from tests.browser.watch import settled
+from tests.conftest import PRODUCERS, Send
+
+
+@pytest.fixture
+def upload(transactional_db: None, send: Send) -> Upload:
+    """A report with retries, in which tests pass, fail and are skipped."""
+    content = (PRODUCERS / "pytest-rerunfailures.xml").read_bytes()
+    facts = {"commit": "3f2a9c1d5e", "branch": "main", "build_id": "1", "host": "runner-1"}
+    return send(("report.xml", content), **facts, environment={"os": "linux", "python": "3.12"})
+
+
+@pytest.fixture
+def addresses(upload: Upload) -> list[str]:
+    number = Test.objects.order_by("number").values_list("number", flat=True)[0]
+    named = [
+        ("project", ()),
+        ("run", (upload.run_id,)),
+        ("case", (upload.run_id, number)),
+        ("test", (number,)),
+        ("uploads", ()),
+        ("upload", (upload.pk,)),
+        ("setup", ()),
+    ]
+    own = ["home", "project_create", "password"]
+    return [*map(reverse, own), *(reverse(name, args=("shop", *args)) for name, args in named)]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_page_opens_cleanly_and_is_accessible(
+    signed_in: Open, addresses: list[str], width: str, theme: str
+) -> None:
+    page = signed_in(theme=theme)
+    for address in addresses:
+        answer = page.goto(address)
+        assert answer and answer.status == 200, address
+        assert "script-src 'self';" in answer.headers["content-security-policy"]
+        settled(page)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (
+            f"{address} is wider than the window"
+        )
+        assert_accessible(page)
+
+
+def test_the_keyboard_reaches_what_is_on_a_page_and_shows_where_it_is(page: Page, addresses: list[str]) -> None:
+    for address in addresses:
+        page.goto(address)
+        reached = tab_through(page)
+        assert "Skip to the content" in reached[0], address
+        assert len(reached) > 4, address
+
+
+def test_one_signs_in_and_comes_to_the_page_one_wanted(
+    anonymous: Open, person: object, upload: Upload, width: str
+) -> None:
+    page = anonymous()
+    page.goto(reverse("run", args=("shop", upload.run_id)))
+    expect(page).to_have_title("Sign in · Flakeboard")
+    assert_accessible(page)
+    page.get_by_label("Username").fill("kim")
+    page.get_by_label("Password").fill("a-long-password")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_contain_text(f"Run {upload.run_id} on main")
+
+
+def test_the_policy_stops_a_script_that_got_into_a_page(page: Page, addresses: list[str]) -> None:
+    page.goto(addresses[0])
+    page.evaluate("document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"window.ran = 1\">')")
+    page.wait_for_timeout(300)
+    assert page.evaluate("window.ran === undefined")
+    assert [told.split()[0] for told in page.watch.violations] == ["script-src-attr"]
+    page.watch.violations.clear()
+    page.watch.errors.clear()
+
+
+def test_a_request_to_another_host_is_seen_and_refused(page: Page, addresses: list[str]) -> None:
+    page.goto(addresses[0])
+    with pytest.raises(Exception, match="ERR_FAILED"):
+        page.goto("http://elsewhere.invalid/")
+    assert page.watch.strangers == ["http://elsewhere.invalid/"]
+    page.watch.strangers.clear()
+    page.watch.errors.clear()
