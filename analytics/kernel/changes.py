@@ -138,7 +138,7 @@ def _change(failing: Flags, start: int, stop: int, parameters: Parameters) -> li
     log_factor = _log_bayes_factor(gain)
     if log_factor <= least:
         return []
-    known = np.cumsum(np.exp(gain - special.logsumexp(gain)))
+    known = np.cumsum(np.exp(gain - np.logaddexp.reduce(gain)))
     tail = (1 - parameters.confidence) / 2
     low, high = np.minimum(np.searchsorted(known, (tail, 1 - tail)), len(gain) - 1)
     first = start + 1
@@ -162,7 +162,7 @@ def _log_marginal(failed: npt.NDArray[np.floating], executed: npt.NDArray[np.flo
 
 
 def _log_bayes_factor(gain: Floats) -> float:
-    return float(special.logsumexp(gain) - np.log(len(gain)))
+    return float(np.logaddexp.reduce(gain) - np.log(len(gain)))
 
 
 def _worth(failing: Flags, split: int) -> float:
