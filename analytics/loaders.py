@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
+from django.db import connection
 from django.db.models import Q, QuerySet
 
 from analytics.copied import copied, copied_rows
@@ -314,12 +315,19 @@ def _orders(names: _Names) -> tuple[Ints, tuple[Ints, ...]]:
 # -- their words -------------------------------------------------------------------------------------------------
 
 
+_SUITES = """
+    SELECT suite, classname, array_agg(number) FROM ingest_test
+    WHERE project_id = %(project)s AND number = ANY(%(numbers)s) GROUP BY suite, classname
+"""
+
+
 def _suites(project: Project, failing: Ints) -> tuple[Ints, list[str]]:
     """By test number: which suite it belongs to, of the tests that failed; -1 for the others."""
     suite, number_of = np.full(project_tests(project), -1, dtype=np.int64), dict[str, int]()
-    tests = Test.objects.filter(project=project, number__in=failing.tolist())
-    for number, name, classname in tests.values_list("number", "suite", "classname").iterator():
-        suite[number] = number_of.setdefault(suite_of(name, classname), len(number_of))
+    with connection.cursor() as cursor:
+        cursor.execute(_SUITES, {"project": project.pk, "numbers": failing.tolist()})
+        for name, classname, numbers in cursor.fetchall():
+            suite[numbers] = number_of.setdefault(suite_of(name, classname), len(number_of))
     return suite, list(number_of)
 
 

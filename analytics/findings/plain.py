@@ -1,5 +1,6 @@
 """Arrays as plain values that JSON can hold."""
 
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,13 @@ Finding = dict[str, Any]
 def number(value: Any) -> Any:
     """A plain JSON number, None where it is not one."""
     plain = value.item() if isinstance(value, np.generic) else value
-    return None if isinstance(plain, float) and not np.isfinite(plain) else plain
+    return None if isinstance(plain, float) and not isfinite(plain) else plain
 
 
 def numbers(values: Any) -> list[Any]:
-    return [number(value) for value in values]
+    """The same for many."""
+    plain = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    return [None if isinstance(one, float) and not isfinite(one) else one for one in plain]
 
 
 def grouped(owner: Ints, value: Ints) -> dict[int, list[int]]:

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from analytics.findings.plain import Finding, grouped, number, rows_of
+from analytics.findings.plain import Finding, grouped, number, numbers, rows_of
 from analytics.kernel.analysis import Analysis
 from analytics.kernel.executions import Executions, Ints, distinct
 from analytics.loaders import Loaded
 
 _SHOWN = 10
 """So many reports, signatures and other tests are kept to look at."""
+_DURATIONS = ("passing", "failing", "ratio", "p_value", "near")
 
 
 def tests(found: Analysis, loaded: Loaded) -> Iterator[tuple[int, Finding]]:
@@ -115,8 +116,8 @@ class _Parts:
         told = self._found.durations.get(place)
         if told is None:
             return None
-        names = ("passing", "failing", "ratio", "p_value", "near")
-        return {**{name: number(getattr(told, name)) for name in names}, "hint": told.hint.value}
+        values = numbers((told.passing, told.failing, told.ratio, told.p_value, told.near))
+        return {**dict(zip(_DURATIONS, values, strict=True)), "hint": told.hint.value}
 
     def _change(self, row: int) -> Finding:
         changes = self._found.changes

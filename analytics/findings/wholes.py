@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from analytics.findings.plain import Finding, grouped, number
+from analytics.findings.plain import Finding, grouped, number, numbers
 from analytics.kernel.analysis import Analysis
 from analytics.kernel.executions import Ints
 from analytics.kernel.incidents import Why
@@ -130,17 +130,19 @@ def priorities(found: Analysis) -> Iterator[tuple[int, Finding]]:
     items, failing = found.priority, found.window.failing
     label = found.clusters.label
     lowest = {int(one): int(failing[np.flatnonzero(label == one)[0]]) for one in items.cluster[items.cluster >= 0]}
-    for row in range(len(items)):
-        cluster = int(items.cluster[row])
+    names = (
+        *("members", "blocked", "alone", "machine_minutes", "developer_minutes"),
+        *("cost", "low", "high", "saved"),
+    )
+    values = zip(*(numbers(getattr(items, name)) for name in names), strict=True)
+    for rank, (test, cluster, row) in enumerate(
+        zip(items.test.tolist(), items.cluster.tolist(), values, strict=True), start=1
+    ):
         yield (
-            row + 1,
+            rank,
             {
-                "test": int(failing[items.test[row]]) if items.test[row] >= 0 else None,
+                "test": int(failing[test]) if test >= 0 else None,
                 "cluster": lowest[cluster] if cluster >= 0 else None,
-                **{
-                    name: number(getattr(items, name)[row])
-                    for name in ("members", "blocked", "alone", "machine_minutes", "developer_minutes", "cost")
-                },
-                **{name: number(getattr(items, name)[row]) for name in ("low", "high", "saved")},
+                **dict(zip(names, row, strict=True)),
             },
         )

@@ -11,9 +11,9 @@ from analytics.kernel.causes import Cause
 from analytics.kernel.changes import Changes, changes
 from analytics.kernel.clusters import Clusters, by_signature, clusters, incidence
 from analytics.kernel.conclusions import FailedTests, failed_tests
-from analytics.kernel.durations import DurationVerdict
+from analytics.kernel.durations import DurationVerdict, compare_all
 from analytics.kernel.executions import Flags, Ints
-from analytics.kernel.explaining import Standing, causes_by_place, durations_by_place
+from analytics.kernel.explaining import Standing, causes_by_place
 from analytics.kernel.flakiness import State
 from analytics.kernel.incidents import Incidents, Others, incidents, names_environment
 from analytics.kernel.orderings import OrderFinding, order_findings
@@ -82,7 +82,7 @@ def analyse(window: Window, parameters: Parameters = DEFAULTS, progress: Progres
     hosts = standouts(of_flaky, window.reports.host, parameters)
     environments = standouts(of_flaky, window.reports.environment, parameters)
     hours = hour_standouts(of_flaky, window.reports.started, parameters)
-    durations = durations_by_place(of_flaky, parameters)
+    durations = compare_all(of_flaky, parameters)
     standing = Standing(environments, window.environments, hosts, window.hosts, hours)
     words = ran.test[signed], signature[signed], window.signatures
     causes = causes_by_place(*words, failed, orders, durations, standing)

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from analytics.kernel.executions import Floats
+from analytics.kernel.executions import Executions, Floats
 from analytics.kernel.parameters import DEFAULTS, Parameters
 
 ROUND_SECONDS = (1.0, 5.0, 10.0, 25.0, 30.0, 60.0)
@@ -40,8 +40,32 @@ def compare_durations(
 ) -> DurationVerdict:
     """Compare the durations of one test's passing and failing executions."""
     good, bad = _known(passing), _known(failing)
-    near = _round_number(bad, parameters)
     usual, unusual = (float(np.median(one)) if len(one) else float("nan") for one in (good, bad))
+    return _compared(good, bad, usual, unusual, parameters)
+
+
+def compare_all(executions: Executions, parameters: Parameters = DEFAULTS) -> dict[int, DurationVerdict]:
+    """The same for every test that both passed and failed with a duration known: medians of all at once."""
+    ran = executions.where(executions.executed & np.isfinite(executions.duration))
+    failing = ran.failing
+    group = 2 * ran.test.astype(np.int64) + failing
+    at = np.lexsort((ran.duration, group))
+    seconds = ran.duration[at].astype(np.float64)
+    ends = np.searchsorted(group[at], np.arange(2 * ran.tests + 1))
+    size = np.diff(ends)
+    last = max(len(seconds) - 1, 0)
+    low, high = (np.minimum(ends[:-1] + np.maximum(size - one, 0) // 2, last) for one in (1, 0))
+    middle = (seconds[low] + seconds[high]) / 2 if len(seconds) else np.zeros(len(size))
+    found = {}
+    for place in np.flatnonzero((size[::2] > 0) & (size[1::2] > 0)).tolist():
+        good, bad = (slice(ends[one], ends[one + 1]) for one in (2 * place, 2 * place + 1))
+        usual, unusual = float(middle[2 * place]), float(middle[2 * place + 1])
+        found[place] = _compared(seconds[good], seconds[bad], usual, unusual, parameters)
+    return found
+
+
+def _compared(good: Floats, bad: Floats, usual: float, unusual: float, parameters: Parameters) -> DurationVerdict:
+    near = _round_number(bad, parameters)
     ratio = unusual / usual if usual > 0 else float("nan")
     apart = ratio >= parameters.much_slower or ratio <= 1 / parameters.much_slower
     asked = apart and min(len(good), len(bad)) >= parameters.few_failures
@@ -64,7 +88,7 @@ def _known(durations: npt.NDArray[np.floating]) -> Floats:
 
 def _round_number(failing: Floats, parameters: Parameters) -> float:
     """The round number just below most failures: a timeout ends at its time or a little after."""
-    if len(failing) < parameters.few_failures:
+    if len(failing) < parameters.few_failures or failing.max() < ROUND_SECONDS[0]:
         return float("nan")
     near = (failing[:, None] >= _ROUND) & (failing[:, None] <= _ROUND * 1.05)
     most = np.flatnonzero(2 * near.sum(axis=0) > len(failing))

@@ -1,4 +1,4 @@
-"""Section 8 put together: durations and causes of each flaky test."""
+"""Section 8 put together: the causes of each flaky test."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,25 +8,10 @@ import numpy as np
 from analytics.kernel.cause_rules import read
 from analytics.kernel.causes import Cause, Known, Place, causes_of
 from analytics.kernel.conclusions import FailedTests
-from analytics.kernel.durations import DurationVerdict, compare_durations
-from analytics.kernel.executions import Executions, Ints
+from analytics.kernel.durations import DurationVerdict
+from analytics.kernel.executions import Ints
 from analytics.kernel.orderings import OrderFinding
-from analytics.kernel.parameters import DEFAULTS, Parameters
 from analytics.kernel.standouts import HourStandouts, Standouts
-
-
-def durations_by_place(executions: Executions, parameters: Parameters = DEFAULTS) -> dict[int, DurationVerdict]:
-    """Passing against failing durations of each test that did both, with a duration known."""
-    ran = executions.where(executions.executed & np.isfinite(executions.duration))
-    bounds = np.searchsorted(ran.test, np.arange(ran.tests + 1))
-    failing = ran.failing
-    both = np.flatnonzero((ran.count(failing) > 0) & (ran.count(~failing) > 0))
-    found = {}
-    for place in both.tolist():
-        rows = slice(bounds[place], bounds[place + 1])
-        seconds, bad = ran.duration[rows], failing[rows]
-        found[place] = compare_durations(seconds[~bad], seconds[bad], parameters)
-    return found
 
 
 @dataclass(frozen=True, slots=True)

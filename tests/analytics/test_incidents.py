@@ -90,3 +90,18 @@ def test_nothing_is_no_incident() -> None:
 )
 def test_durations_hint_at_causes(passing: list[float], failing: list[float], hint: Hint) -> None:
     assert durations.compare_durations(np.array(passing), np.array(failing)).hint is hint
+
+
+def test_durations_of_all_tests_at_once_are_those_of_each() -> None:
+    rng = np.random.default_rng(3)
+    outcomes = (rng.random((30, 40)) < 0.3).astype(int) - (rng.random((30, 40)) < 0.1)
+    ran = executions.of_matrix(outcomes)
+    seconds = rng.lognormal(0, 2, size=len(ran.test))
+    seconds[rng.random(len(seconds)) < 0.1] = np.nan
+    ran = executions.Executions(ran.tests, ran.test, ran.report, ran.verdict, ran.ordinal, seconds)
+    found = durations.compare_all(ran)
+    assert len(found) > 20
+    for test, verdict in found.items():
+        mine = ran.test == test
+        alone = durations.compare_durations(seconds[mine & ~ran.failing], seconds[mine & ran.failing])
+        assert repr(verdict) == repr(alone)
