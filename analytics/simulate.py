@@ -13,16 +13,16 @@ from analytics.simulation.truth import Flake, Kind, Regression, Truth
 __all__ = ["DEMO", "Flake", "History", "Kind", "Regression", "Settings", "SimulatedUpload", "Truth", "simulate"]
 
 DEMO = Settings(
-    seed=7,
+    seed=29,
     tests=250,
     suites=10,
     days=45,
-    commits_a_day=1.8,
+    commits_a_day=2.2,
     hosts=7,
     retries=True,
     told_share=0.8,
-    shuffled_share=0.4,
-    orders=8,
+    shuffled_share=0.25,
+    orders=10,
     flakes={
         Kind.INDEPENDENT: 4,
         Kind.BURSTY: 3,
@@ -33,8 +33,12 @@ DEMO = Settings(
         Kind.ASYNC: 3,
         Kind.ENVIRONMENT: 2,
     },
-    lowest_rate=0.01,
-    highest_rate=0.2,
+    lowest_rate=0.004,
+    highest_rate=0.06,
+    regressions=2,
+    platform_regressions=0,
+    incidents=2,
+    incident_share=(0.32, 0.4),
     new_tests=4,
     skipped_tests=5,
 )

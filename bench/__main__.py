@@ -17,11 +17,12 @@ def main() -> int:
     django.setup()
     from django.core.management import call_command
 
-    from bench import accuracy, memory, processing, reader, storage
+    from bench import accuracy, analysis, memory, processing, reader, storage
     from bench.outcome import report
     from dashboard.embedded import Cluster
 
-    benches = {"reader": reader, "processing": processing, "storage": storage, "memory": memory, "accuracy": accuracy}
+    modules = (reader, processing, storage, memory, analysis, accuracy)
+    benches = {module.__name__.rpartition(".")[2]: module for module in modules}
     wanted = sys.argv[1:] or list(benches)
     cluster = Cluster(HOME)
     cluster.start()

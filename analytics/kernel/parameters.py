@@ -12,6 +12,9 @@ class Parameters:
     rerun_limit: int = 20
     """More reruns than this in a row are not worth it: rerun later or on another host. Lam6: 87.8 % of flaky tests
     have bursts of at most 5, 90.6 % of at most 7."""
+    retry_gain: float = 0.01
+    """A retry that clears less than this share of the flaky failures is not worth its time for a whole project: a stated
+    choice; single tests that need more are named."""
     prior_tests: int = 5
     """Fewer flaky tests with repeated failures than this make no prior of their own; the fallback is used."""
     fallback_prior: tuple[float, float] = (0.5, 0.5)

@@ -26,7 +26,7 @@ class RetryCurve:
     untimed: int
     """Failures of tests whose duration is not known: not in the minutes."""
     recommended: int | None
-    """The least n that clears nearly all that the limit would; None where there are no failures."""
+    """The least n after which one more would clear hardly anything; None where there are no failures."""
     exceptions: Flags
     """By test: it failed, and to get past it with confidence takes more than the recommended number."""
 
@@ -48,7 +48,7 @@ def retry_curve(
         unknown = np.full(len(n), np.nan)
         return RetryCurve(n, unknown, unknown, unknown, minutes, 0, None, np.zeros(len(a), dtype=bool))
     share, low, high = _cleared(stuck, _moments(a, b, 2 * n), failures / total, parameters.confidence)
-    recommended = int(np.flatnonzero(share >= parameters.confidence * share[-1])[0])
+    recommended = int(np.flatnonzero(np.append(np.diff(share), 0.0) < parameters.retry_gain)[0])
     exceptions = (failures > 0) & (stuck[:, recommended] > 1 - parameters.confidence)
     return RetryCurve(n, share, low, high, minutes, int(failures[~timed].sum()), recommended, exceptions)
 

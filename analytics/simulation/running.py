@@ -137,7 +137,7 @@ class _Machine:
         """Tests that the machine makes fail: a large share of all that are not skipped."""
         self._ran.incidents.add(place)
         able = present[self._cast.skipped[present] != environment]
-        return np.asarray(able[self._rng.random(len(able)) < self._rng.uniform(0.4, 0.9)])
+        return np.asarray(able[self._rng.random(len(able)) < self._rng.uniform(*self._settings.incident_share)])
 
     def _keep(self, place: int, attempts: list[Flags], hit: Ints) -> bool:
         """Note every attempt of what failed; True where a test failed to the end."""

@@ -70,6 +70,8 @@ class Settings:
     """Broken on the default branch in one environment alone; on top of `regressions`."""
     pull_request_regressions: int = 3
     incidents: int = 3
+    incident_share: tuple[float, float] = (0.4, 0.9)
+    """Of its tests, the least and the most that an incident makes fail."""
     renames: int = 2
     new_tests: int = 6
     skipped_tests: int = 8

@@ -1,13 +1,20 @@
-"""How values look on a page: moments, verdicts, durations, text that programs wrote."""
+"""How values look on a page: moments, verdicts, states, rates, durations, text that programs wrote."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from django import template
 from django.forms import BoundField
+from django.template.context import RequestContext
+from django.urls import reverse
 from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 
+from analytics.kernel.flakiness import State
+from dashboard.charts import labels
+from dashboard.charts.sparkline import rate_sparkline, verdict_strip
+from dashboard.web.helps import HELPS
 from dashboard.web.text import without_escapes
 from ingest.models import Upload
 from ingest.verdict import Verdict
@@ -58,6 +65,13 @@ def upload_state(state: str) -> SafeString:
     return format_html('<span class="verdict verdict-{}">{} {}</span>', shape, mark(shape), state)
 
 
+@register.simple_tag
+def state(name: str) -> SafeString:
+    """What is concluded of a test: a shape and a word."""
+    known = State[name.upper()].name.lower()
+    return format_html('<span class="fb-state fb-state-{0}">{1} {0}</span>', known, mark(known))
+
+
 @register.filter
 def verdict_name(value: int) -> str:
     return Verdict(value).name.lower()
@@ -95,3 +109,110 @@ def control(field: BoundField) -> SafeString:
     kind = "form-select" if field.widget_type == "select" else "form-control"
     invalid = " is-invalid" if field.errors else ""
     return field.as_widget(attrs={"class": kind + invalid})
+
+
+# -- numbers -----------------------------------------------------------------------------------------------------
+
+
+@register.filter
+def percent(share: float | None) -> str:
+    """A share in per cent; a dash where there is none."""
+    return labels.percent(share)
+
+
+@register.simple_tag
+def share(part: int, whole: int) -> str:
+    """A part of a whole in per cent."""
+    return labels.percent(part / whole if whole else None)
+
+
+@register.filter
+def spent(minutes: float | None) -> str:
+    """Minutes in words of fitting size: "3 h 20 min"."""
+    if minutes is None:
+        return "–"
+    if minutes < 10:
+        return f"{minutes * 60:.0f} s" if 0 < minutes < 0.95 else f"{minutes:.2g} min"
+    hours, rest = divmod(round(minutes), 60)
+    if hours >= 10 or (hours and not rest):
+        return f"{minutes / 60:,.0f} h"
+    return f"{hours} h {rest} min" if hours else f"{rest} min"
+
+
+@register.simple_tag
+def interval(low: float | None, high: float | None, unit: str = "%") -> str:
+    """Two ends and their unit: "0.6–1.9 %" of shares, "3 h–9 h" of minutes (`unit="spent"`), else "3–9 runs"."""
+    if low is None or high is None:
+        return "not known"
+    if unit == "%":
+        return f"{labels.percent(low).removesuffix(' %')}–{labels.percent(high)}"
+    if unit == "spent":
+        return f"{spent(low)} – {spent(high)}"
+    return f"{low:,.3g}–{high:,.3g} {unit}"
+
+
+@register.simple_tag
+def rate(
+    failed: int | None, executed: int | None, low: float | None, high: float | None, top: float | None = 1.0
+) -> SafeString | str:
+    """ "14 of 1,203 · 1.2 % (0.6–1.9 %)" and the interval as a bar on a scale from nought to `top`."""
+    if not executed or failed is None:
+        return format_html('<span class="fb-dim">{}</span>', "not executed")
+    found = failed / executed
+    return format_html(
+        '<span class="fb-rate"><span class="fb-nowrap">{} of {} · <strong>{}</strong></span>'
+        ' <span class="fb-dim fb-nowrap">({})</span>{}</span>',
+        f"{failed:,}",
+        f"{executed:,}",
+        labels.percent(found),
+        interval(low, high),
+        _bar(found, low, high, top or 1.0),
+    )
+
+
+def _bar(found: float, low: float | None, high: float | None, top: float) -> SafeString:
+    """A line for the interval and a dot for the rate; said in words beside it, so hidden from who hears the page."""
+    if low is None or high is None:
+        return mark_safe("")
+    left, right, at = (3 + 90 * min(max(value / top, 0.0), 1.0) for value in (low, high, found))
+    return format_html(
+        '<svg class="fb-bar" aria-hidden="true" width="96" height="8" viewBox="0 0 96 8"><path d="M3 4H93"/>'
+        '<rect x="{}" y="2.5" width="{}" height="3" rx="1.5"/><circle cx="{}" cy="4" r="3"/></svg>',
+        f"{left:.1f}",
+        f"{max(right - left, 1):.1f}",
+        f"{at:.1f}",
+    )
+
+
+@register.simple_tag
+def sparkline(shares: Sequence[float | None], label: str) -> SafeString:
+    """A rate over time, the size of a word. The label says what it shows."""
+    return mark_safe(rate_sparkline(shares, label))  # noqa: S308 - it escapes the label
+
+
+@register.simple_tag
+def strip(verdicts: Sequence[bool | None], label: str) -> SafeString:
+    """The last executions: True passed, False failed, None neither."""
+    return mark_safe(verdict_strip(verdicts, label))  # noqa: S308 - it escapes the label
+
+
+# -- help --------------------------------------------------------------------------------------------------------
+
+
+@register.simple_tag(takes_context=True, name="help")
+def help_(context: RequestContext, word: str) -> SafeString:
+    """A "?" that opens what a word means, without a script. A page has each text once, however many ask for it."""
+    said, anchor = HELPS[word]
+    button = format_html(
+        '<button type="button" class="fb-help" popovertarget="help-{0}" aria-label="What does {1} mean?">?</button>',
+        word,
+        word.replace("_", " "),
+    )
+    request = context.get("request")
+    shown: set[str] = request.__dict__.setdefault("helps_shown", set()) if request is not None else set()
+    if word in shown:
+        return button
+    shown.add(word)
+    address = f"{reverse('docs', args=('concepts',))}#{anchor}"
+    text = '<span class="fb-said" id="help-{}" popover>{} <a href="{}">More</a></span>'
+    return format_html("{}{}", button, format_html(text, word, said, address))

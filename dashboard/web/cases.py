@@ -1,13 +1,13 @@
-"""A report's cases as run page and case page show them: each with its attempts, each attempt with its failures."""
+"""A test in a report as pages show it: with its attempts, each attempt with its failures."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ingest.models import Attempt, Failure, Report
+from ingest.models import Attempt, Failure
 from ingest.selectors import CaseRow
 
-TEXT_BUDGET = 1_000_000
-"""Characters of failure text on one page; past it a case's text is on the case's own page."""
+Key = tuple[int, int]
+"""Ids of a report and of a test."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,28 +24,22 @@ class ShownAttempt:
 class ShownCase:
     case: CaseRow
     attempts: Sequence[ShownAttempt]
-    left_out: bool
-    """Its texts would make the page too large."""
 
     @property
     def opens(self) -> bool:
         return self.case.verdict.failing or bool(self.case.failures) or len(self.attempts) > 1
 
 
-def shown_cases(report: Report, cases: Sequence[CaseRow], *, budget: int = TEXT_BUDGET) -> list[ShownCase]:
-    """Add the attempts, in one query, and see that the page stays small."""
-    retried = [case.test.pk for case in cases if case.retried]
-    attempts_of: dict[int, list[Attempt]] = {}
-    for attempt in Attempt.objects.filter(report=report, test__in=retried).order_by("ordinal") if retried else ():
-        attempts_of.setdefault(attempt.test_id, []).append(attempt)
-    shown = []
-    for case in cases:
-        budget -= sum(map(_length, case.failures))
-        shown.append(ShownCase(case, _attempts(case, attempts_of.get(case.test.pk, [])), left_out=budget < 0))
-    return shown
+def attempts_of(keys: Collection[Key]) -> Mapping[Key, Sequence[Attempt]]:
+    """The attempts of tests that had several, in one query."""
+    reports, tests = {report for report, _ in keys}, {test for _, test in keys}
+    found: dict[Key, list[Attempt]] = {}
+    for one in Attempt.objects.filter(report__in=reports, test__in=tests).order_by("ordinal") if keys else ():
+        found.setdefault((one.report_id, one.test_id), []).append(one)
+    return found
 
 
-def _attempts(case: CaseRow, attempts: Iterable[Attempt]) -> list[ShownAttempt]:
+def shown_case(case: CaseRow, attempts: Iterable[Attempt]) -> ShownCase:
     failures_of: dict[int, list[Failure]] = {}
     for failure in case.failures:
         failures_of.setdefault(failure.ordinal, []).append(failure)
@@ -53,8 +47,10 @@ def _attempts(case: CaseRow, attempts: Iterable[Attempt]) -> list[ShownAttempt]:
         ShownAttempt(one.ordinal + 1, one.verdict, one.duration, one.provenance, failures_of.get(one.ordinal, []))
         for one in attempts
     ]
-    return several or [ShownAttempt(1, case.verdict, case.duration, "", case.failures)]
+    return ShownCase(case, several or [ShownAttempt(1, case.verdict, case.duration, "", case.failures)])
 
 
-def _length(failure: Failure) -> int:
-    return sum(map(len, (failure.message, failure.text, failure.system_out, failure.system_err)))
+def shown_cases(report_id: int, cases: Sequence[CaseRow]) -> list[ShownCase]:
+    """The cases of a report, with the attempts of those that were retried."""
+    attempts = attempts_of([(report_id, case.test.pk) for case in cases if case.retried])
+    return [shown_case(case, attempts.get((report_id, case.test.pk), ())) for case in cases]

@@ -1,57 +1,44 @@
-"""One test: what happened to it lately, and what it was called before."""
+"""One test: what is wrong with it, and what do I do?"""
 
 from django.contrib import messages
-from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
+from dashboard.web.analysed import analysed
 from dashboard.web.asking import number as number_asked
 from dashboard.web.doors import project_page
-from ingest.models import Project, Rename, Run, Test
+from dashboard.web.exporting import exported
+from dashboard.web.test_executions import HEADERS, Asked, export_rows
+from dashboard.web.test_history import history_of
+from dashboard.web.test_page import page_of
+from ingest.models import Project, Rename, Test
 from ingest.renaming import RenameRefused, rename_decide
-from ingest.selectors import Execution, test_history
-from ingest.verdict import Verdict
 
-EXECUTIONS_SHOWN = 200
+_NUMBERS = 2**31
+"""Test numbers are below this: PostgreSQL takes no greater one."""
 
 
 def test_of(project: Project, number: int) -> Test:
-    test = Test.objects.filter(project=project, number=number).select_related("alias_of").first()
+    found = Test.objects.filter(project=project, number=number) if number < _NUMBERS else Test.objects.none()
+    test = found.select_related("alias_of").first()
     if test is None:
         raise Http404
     return test
 
 
 @project_page
-def test_detail(request: HttpRequest, project: Project, number: int) -> HttpResponse:
+def test_detail(request: HttpRequest, project: Project, number: int) -> HttpResponseBase:
     test = test_of(project, number)
-    history = test_history(test, limit=EXECUTIONS_SHOWN)
-    runs = Run.objects.in_bulk({execution.run_id for execution in history})
-    now = test.alias_of or test
-    suggested = Rename.objects.filter(Q(old=test) | Q(new=test), project=project, state=Rename.State.SUGGESTED)
-    context = {
-        "project": project,
-        "test": test,
-        "now": now,
-        "other_names": now.aliases.exclude(pk=test.pk).order_by("-first_seen"),
-        "executions": [(execution, runs[execution.run_id]) for execution in history],
-        "counts": _counts(history),
-        "limit": EXECUTIONS_SHOWN,
-        "renames": suggested.select_related("old", "new"),
-    }
-    return render(request, "test.html", context)
-
-
-def _counts(history: list[Execution]) -> dict[str, int]:
-    """Failures of executions: a skipped test was not executed, so it is counted apart."""
-    skipped = sum(execution.verdict is Verdict.SKIP for execution in history)
-    return {
-        "failed": sum(execution.verdict.failing for execution in history),
-        "executed": len(history) - skipped,
-        "skipped": skipped,
-        "all": len(history),
-    }
+    now = analysed(project)
+    history = history_of(project, test, now.analysis)
+    asked = Asked.read(request.GET, history)
+    rows = export_rows(history, asked.rows(history))
+    file = exported(request, f"{project.slug}-test-{test.number}", HEADERS, rows)
+    if file is not None:
+        return file
+    return render(request, "test.html", page_of(project, test, now, history, asked, request.GET))
 
 
 @require_POST

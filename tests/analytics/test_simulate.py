@@ -245,7 +245,9 @@ def test_only_what_the_truth_names_fails_outside_incidents(usual: History) -> No
 def test_regressions_never_pass_and_fail_at_one_revision_in_one_environment(settings: Settings) -> None:
     history = simulate(settings)
     window = history.window()
-    assert Counter(one.default_branch for one in history.truth.regressions) == {True: 7, False: 3}
+    of_main = settings.regressions + settings.platform_regressions + settings.broken_at_end
+    told = Counter(one.default_branch for one in history.truth.regressions)
+    assert told == {True: of_main, False: settings.pull_request_regressions}
     for regression in history.truth.regressions:
         outcomes = defaultdict(set)
         rows = rows_of(window, regression.number)

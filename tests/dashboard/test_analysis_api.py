@@ -1,6 +1,5 @@
 """What an analysis concluded, as programs ask for it: every resource says what the kernel says."""
 
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext

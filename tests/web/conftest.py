@@ -5,6 +5,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from ingest.models import Project
+from tests.web.analysed_project import committed_demo, demo, reader
+
+__all__ = ["committed_demo", "demo", "reader"]
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,99 @@
+"""The analysis that a page rests on: read once, asked for anew by a button, and how far that is."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_POST
+
+from analytics.columns import Columns, Retired
+from analytics.models import Analysis, Refresh
+from analytics.selectors import current_analysis, refresh_of, tests_of
+from dashboard.api.refreshes import refresh_now
+from dashboard.web.asking import number
+from dashboard.web.doors import project_page, project_part
+from ingest.models import Project
+
+_SOON = timedelta(minutes=10)
+"""What is due later than this is not waited for by an open page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Analysed:
+    """The current analysis, None before the first one, with its tests; and what the next one waits for."""
+
+    analysis: Analysis | None
+    columns: Columns
+    refresh: Refresh | None
+
+    @property
+    def running(self) -> bool:
+        return self.refresh is not None and self.refresh.claim is not None
+
+    @property
+    def due(self) -> bool:
+        due_at = self.refresh.due_at if self.refresh is not None else None
+        return due_at is not None and due_at < timezone.now() + _SOON
+
+    @property
+    def waiting(self) -> bool:
+        """Something is under way that is worth asking for again."""
+        return self.running or (self.due and not self.error)
+
+    @property
+    def error(self) -> str:
+        return self.refresh.error if self.refresh is not None else ""
+
+    @property
+    def left_out(self) -> list[tuple[str, int]]:
+        """Reasons with how much was left out for each."""
+        excluded = self.analysis.excluded if self.analysis is not None else {}
+        return [(reason, count) for reason, count in excluded.items() if count]
+
+
+def analysed(project: Project) -> Analysed:
+    """Two or three queries. An analysis that was replaced between them is read again, once."""
+    try:
+        return _read(project)
+    except Retired:
+        return _read(project)
+
+
+def _read(project: Project) -> Analysed:
+    analysis = current_analysis(project.pk)
+    return Analysed(analysis, tests_of(analysis), refresh_of(project.pk))
+
+
+@require_POST
+@project_page
+def ask(request: HttpRequest, project: Project) -> HttpResponse:
+    """Analyse now; then back to the page with the button, or only its status line where a script asked."""
+    refresh_now(project)
+    if "HX-Request" in request.headers:
+        return _status(request, project)
+    return redirect(_back(request) or reverse("project", args=(project.slug,)))
+
+
+@project_part
+def status(request: HttpRequest, project: Project) -> HttpResponse:
+    """The status line, for as long as an analysis is under way."""
+    return _status(request, project)
+
+
+def _status(request: HttpRequest, project: Project) -> HttpResponse:
+    now = Analysed(current_analysis(project.pk), Columns(b""), refresh_of(project.pk))
+    shown = number(request.GET or request.POST, "shown", 0)
+    newer = now.analysis is not None and now.analysis.pk != shown
+    context = {"project": project, "analysed": now, "newer": newer, "shown": shown}
+    return render(request, "partials/analysis_status.html", context)
+
+
+def _back(request: HttpRequest) -> str:
+    """The page that the form was on, if it is one of ours."""
+    referrer = request.headers.get("Referer", "")
+    ours = url_has_allowed_host_and_scheme(referrer, {request.get_host()}, require_https=request.is_secure())
+    return referrer if ours else ""

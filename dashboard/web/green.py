@@ -1,0 +1,119 @@
+"""The last green run before a run, and what is different: commits, tests, machine."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+import numpy as np
+from django.db.models import Exists, OuterRef, Q
+
+from analytics.kernel.executions import Ints
+from analytics.naming import TestName, names
+from analytics.report_vectors import Renames, report_vectors, roster_members
+from analytics.run_ends import RED
+from ingest.models import Project, Report, Run
+from ingest.verdict import Verdict
+
+_LOOKED_BACK = timedelta(days=90)
+NAMED = 20
+"""So many new and gone tests are named; the others are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """Tests on one side alone: how many, and the first of them by name."""
+
+    count: int
+    named: Sequence[TestName]
+
+    @property
+    def more(self) -> int:
+        return self.count - len(self.named)
+
+
+@dataclass(frozen=True, slots=True)
+class Green:
+    """A run to compare with."""
+
+    run: Run
+    same_branch: bool
+    tests: int
+    new: Changed
+    gone: Changed
+    verdicts: Mapping[int, Verdict]
+    """What the tests that fail now did there; of those that it does not have there is none."""
+    differences: Sequence[tuple[str, str, str]]
+    """What differs besides: its name, then and now."""
+
+
+def last_green(
+    project: Project, run: Run, reports: Sequence[Report], failing: Collection[int], renames: Renames
+) -> Green | None:
+    """The newest green run before this one with the same job, shard and environment: on its branch, else on the
+    default one."""
+    found = _newest(project, run, run.branch)
+    same_branch = found is not None
+    if found is None and run.branch != project.default_branch:
+        found = _newest(project, run, project.default_branch)
+    return None if found is None else _compared(project, run, reports, found, same_branch, failing, renames)
+
+
+def _newest(project: Project, run: Run, branch: str) -> Run | None:
+    reports = Report.objects.filter(run=OuterRef("pk"))
+    bad = Exists(reports.filter(RED | Q(partial=True)))
+    passed = Exists(reports.filter(passed__gt=0))
+    near = Run.objects.filter(project=project, started_at__gte=run.started_at - _LOOKED_BACK)
+    before = near.filter(Q(started_at__lt=run.started_at) | Q(started_at=run.started_at, pk__lt=run.pk))
+    same = before.filter(branch=branch, job=run.job, shard=run.shard, environment=run.environment)
+    return same.filter(~bad, passed).order_by("-started_at", "-pk").first()
+
+
+def _compared(
+    project: Project,
+    run: Run,
+    reports: Sequence[Report],
+    green: Run,
+    same_branch: bool,
+    failing: Collection[int],
+    renames: Renames,
+) -> Green:
+    theirs = list(Report.objects.filter(run=green).only("pk", "roster_id", "order_digest").order_by("pk"))
+    now, then = {one.roster_id for one in reports}, {one.roster_id for one in theirs}
+    members = roster_members(now | then, renames)
+    has, had = _union(members, now), _union(members, then)
+    new, gone = np.setdiff1d(has, had), np.setdiff1d(had, has)
+    known = names(project.pk, tests=[*new[:NAMED].tolist(), *gone[:NAMED].tolist()])
+    return Green(
+        run=green,
+        same_branch=same_branch,
+        tests=len(had),
+        new=Changed(len(new), [known.test(one) for one in new[:NAMED].tolist()]),
+        gone=Changed(len(gone), [known.test(one) for one in gone[:NAMED].tolist()]),
+        verdicts=_verdicts(theirs, failing, renames),
+        differences=_differences(run, reports, green, theirs),
+    )
+
+
+def _union(members: Mapping[int, tuple[Ints, Ints]], rosters: Collection[int]) -> Ints:
+    parts = [members[one][1] for one in rosters if one in members]
+    return np.unique(np.concatenate(parts)) if parts else np.zeros(0, dtype=np.int64)
+
+
+def _verdicts(reports: Sequence[Report], failing: Collection[int], renames: Renames) -> dict[int, Verdict]:
+    asked = np.array(sorted(failing), dtype=np.int64)
+    found: dict[int, Verdict] = {}
+    for vectors in report_vectors([one.pk for one in reports], renames).values() if failing else ():
+        _, place, at = np.intersect1d(asked, vectors.numbers, return_indices=True)
+        for number, verdict in zip(asked[place].tolist(), vectors.verdicts[at].tolist(), strict=True):
+            found[number] = Verdict(verdict)
+    return found
+
+
+def _differences(
+    run: Run, reports: Sequence[Report], green: Run, theirs: Sequence[Report]
+) -> list[tuple[str, str, str]]:
+    told = [("host", green.host, run.host), ("pull request", green.pull_request, run.pull_request)]
+    now, then = {one.order_digest for one in reports}, {one.order_digest for one in theirs}
+    if None not in now | then and now != then and len(reports) == len(theirs):
+        told.append(("order of the tests", "one", "another"))
+    return [one for one in told if one[1] != one[2]]

@@ -1,0 +1,97 @@
+"""What the "?" beside a number says: a sentence or two, and where in docs/concepts.md there is more."""
+
+HELPS: dict[str, tuple[str, str]] = {
+    # -- rates
+    "rate": ("Failures and errors by executions; skips are not executions, and incidents are left out.", "rate"),
+    "interval": (
+        "The true rate lies in it with 95 % confidence (Clopper-Pearson). The more executions, the narrower.",
+        "interval",
+    ),
+    "executed": ("How often it ran in the window and passed, failed or errored. Retries count.", "rate"),
+    "failed": ("How often it failed or errored in the window, outside incidents.", "rate"),
+    "first_attempts": ("Retries left out: the rate that developers feel.", "rate"),
+    "window": ("The last 90 days, at most 5,000 reports: what all conclusions rest on.", "window"),
+    # -- states
+    "state": ("What the window lets us conclude: stable, flaky, suspect, broken, infrastructure, recovered.", "state"),
+    "stable": ("Nothing in the window says that it is flaky or broken.", "state"),
+    "flaky": ("It passed and failed at one revision in one environment, or was saved by a retry.", "state"),
+    "suspect": ("It failed between passes, across revisions: that may be flakiness, and is not proof.", "state"),
+    "broken": ("Its latest executions on the default branch all fail, and nothing contradicts them.", "state"),
+    "infrastructure": ("It failed inside incidents only: that was the machines.", "state"),
+    "recovered": ("It was flaky, and has been clean for longer than its own history explains.", "state"),
+    "unexecuted": ("It was skipped or absent throughout the window.", "state"),
+    "evidence": ("Contradictions and recoveries prove flakiness; reversals only hint at it.", "evidence"),
+    "contradictions": ("Revisions at which it both passed and failed in one environment.", "evidence"),
+    "recoveries": ("Runs in which one attempt failed and another passed.", "evidence"),
+    "reversals": ("Times it failed between two passes on the default branch, across revisions.", "evidence"),
+    "flaky_since": ("The first contradiction or recovery in the window.", "onset"),
+    "onset": (
+        "Between the last clean report and the first that proves flakiness: look at what changed there.",
+        "onset",
+    ),
+    "change": ("A report from which its failure rate or its duration differs from before.", "change"),
+    # -- bursts and reruns
+    "burst": ("Failures in a row. A bursty test often fails again when it is rerun at once.", "burst"),
+    "longest_burst": ("The most failures in a row, in one environment on one host.", "burst"),
+    "again": ("How often an execution that followed a failure failed too.", "burst"),
+    "clean": ("Executions since the last failure.", "burst"),
+    "to_get_past": (
+        "After a failure: so many reruns, and with 95 % probability one of them passes. It counts in bursts.",
+        "reruns",
+    ),
+    "to_expose": ("So many executions, and with 95 % probability it shows both a pass and a failure.", "reruns"),
+    "to_confirm": (
+        "So many clean executions after a fix, and with 95 % confidence it is not the old test on a lucky streak.",
+        "reruns",
+    ),
+    "exposure": ("The chance that n executions show both a pass and a failure.", "reruns"),
+    "retries": ("Of all flaky failures, the share that n retries after the failure would clear.", "retries"),
+    "recommended": ("The least number of retries after which one more clears next to nothing.", "retries"),
+    "exceptions": ("Tests that need more retries than are recommended for the project.", "retries"),
+    "prior": ("What is assumed of a test with little data: what the project's other flaky tests do.", "reruns"),
+    # -- what it costs
+    "priority": ("Ranked by the lower end of the cost, so that what failed thrice does not top the list.", "priority"),
+    "blocked": ("Runs that failed by flakiness alone, and in which it took part.", "blocked"),
+    "alone": ("Blocked runs that would have passed without it.", "blocked"),
+    "cost": ("Machine minutes of reruns and developer minutes of blocked runs, with an interval.", "cost"),
+    "machine_minutes": ("Minutes that machines spend on running it again.", "cost"),
+    "developer_minutes": ("Minutes that people lose by blocked runs, at a fixed price a run.", "cost"),
+    "saved": ("The share of blocked runs that pass once this and all before it are fixed.", "priority"),
+    # -- runs
+    "flaky_run": ("A run whose every failing test is flaky: nobody broke anything.", "run-end"),
+    "regression": ("A run with a failing test that is not flaky, outside incidents.", "run-end"),
+    "incident_run": ("A run whose failures belong to the machines.", "run-end"),
+    "flaky_failures": ("First attempts of flaky tests that failed, outside incidents.", "rate"),
+    # -- more than one test
+    "cluster": ("Tests that fail in the same runs more often than chance explains: one cause, fixed once.", "cluster"),
+    "signature": ("What is left of a failure's words without addresses, numbers, times and paths.", "signature"),
+    "signature_cluster": ("Tests whose failures share a signature.", "cluster"),
+    "agreement": ("Whether tests that fail together also fail with the same words.", "cluster"),
+    "shared_runs": ("Runs in which at least two tests of the cluster failed.", "cluster"),
+    "related": ("Tests that failed in the same runs; by chance alone they would seldom do so.", "cluster"),
+    "suite_relation": (
+        "Whether a suite's flaky tests fail together, each for itself, or something between.",
+        "cluster",
+    ),
+    "incident": ("A report in which so many tests failed that the machines are to blame.", "incident"),
+    "expected": ("How many failures the tests' own rates let one expect in this report.", "incident"),
+    "p_value": ("How probable something as extreme is where there is nothing to be found.", "p-value"),
+    # -- orders, durations, causes
+    "order_kind": ("Whether it fails by the order in which tests run: OD, NDOD or NDOI.", "order-kind"),
+    "order": ("The sequence in which a report's tests ran, where the producer tells the truth of it.", "order"),
+    "failing_orders": ("Of the orders that it was seen in, those in which it failed.", "order-kind"),
+    "polluter": ("A test that makes another fail when it runs before it.", "partner"),
+    "state_setter": ("A test without which another fails: it must run before.", "partner"),
+    "cleaner": ("A test that, run between the polluter and its victim, lets the victim pass.", "partner"),
+    "cause": ("From what failures say, when and where they happen, orders and durations. Several may hold.", "cause"),
+    "duration": ("The median of passing and of failing executions.", "duration"),
+    "duration_ratio": ("The failing median by the passing one: far longer smells of a timeout.", "duration"),
+    "standout": ("A host, hour or environment in which it fails more often than elsewhere, beyond chance.", "standout"),
+    # -- uploads and runs
+    "attempt": ("One execution of a test inside one run. Retries make several.", "attempt"),
+    "provenance": ("How we know that executions are retries of one test.", "attempt"),
+    "environment": ("What differs between runs on purpose: system, version, browser.", "run"),
+    "partial": ("Of a damaged file: what came before the damage is kept.", "partial"),
+    "rename": ("A test that is gone and a near-identical one that is new.", "rename"),
+}
+"""Word -> what it says, and its anchor in docs/concepts.md."""

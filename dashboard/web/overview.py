@@ -1,0 +1,165 @@
+"""Overview: is it getting better?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any
+
+import numpy as np
+from django.db.models.fields.json import KeyTransform
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from analytics.columns import Columns
+from analytics.kernel.flakiness import State
+from analytics.kernel.rates import clopper_pearson
+from analytics.listing import Choice, Sort, chosen_rows, sorted_rows
+from analytics.models import Analysis, IncidentFinding, PriorityFinding
+from analytics.naming import Names, TestName, names
+from analytics.rows import TestRow, test_rows
+from analytics.selectors import analyses_of
+from dashboard.charts import rate_trend, runs_per_day
+from dashboard.charts.rate import Rate
+from dashboard.web.analysed import Analysed, analysed
+from dashboard.web.doors import project_page
+from ingest.models import Project, Run
+
+FIXES_SHOWN = 5
+NEWEST_SHOWN = 5
+INCIDENTS_SHOWN = 3
+_FIRST_DAY = date(1970, 1, 1)
+_ENDS = ("passed", "regression", "flaky", "incident")
+_STATES = ("flaky", "suspect", "broken", "recovered", "infrastructure", "stable", "unexecuted")
+"""In the order in which they ask for attention."""
+
+
+@project_page
+def overview(request: HttpRequest, project: Project) -> HttpResponse:
+    now = analysed(project)
+    context = {"project": project, "analysed": now, "any_run": _any_run(project, now.analysis)}
+    if now.analysis is not None:
+        context |= _concluded(project, now.analysis, now)
+    return render(request, "overview.html", context)
+
+
+def _any_run(project: Project, analysis: Analysis | None) -> bool:
+    known = analysis is not None and analysis.runs > 0
+    return known or Run.objects.filter(project=project).exists()
+
+
+def _concluded(project: Project, analysis: Analysis, now: Analysed) -> dict[str, Any]:
+    """What the analysis says, as the page shows it."""
+    fixes, newest = _fixes(analysis), newest_flaky(now.columns, NEWEST_SHOWN)
+    numbers = [*(fix["number"] for fix in fixes), *(row.number for row in newest)]
+    known = names(project.pk, tests=numbers)
+    states = analysis.summary["states"]
+    return {
+        "runs": analysis.summary["runs"],
+        "most": analysis.summary["most"],
+        "halves": halves(analysis.summary["days"]),
+        "states": [(name, states[name]) for name in _STATES],
+        "incidents": _incidents(analysis),
+        "fixes": [{**fix, "name": known.test(fix["number"])} for fix in fixes],
+        "newest": named(newest, known),
+        **_charts(project, analysis.summary["days"]),
+    }
+
+
+def named(rows: Sequence[TestRow], known: Names) -> list[tuple[TestRow, TestName]]:
+    return [(row, known.test(row.number)) for row in rows]
+
+
+# -- is it getting better ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Halves:
+    """Runs that flakiness alone failed, in the older and in the newer half of the window."""
+
+    since: date
+    before: Rate
+    after: Rate
+
+    @property
+    def change(self) -> str:
+        """Better or worse only where the intervals do not touch."""
+        if self.after.high < self.before.low:
+            return "better"
+        return "worse" if self.after.low > self.before.high else ""
+
+
+def halves(days: list[dict[str, int]]) -> Halves | None:
+    """The window by halves; None where one of them has no runs."""
+    if not days:
+        return None
+    middle = (days[0]["day"] + days[-1]["day"] + 1) // 2
+    before, after = (
+        flaky_runs([one for one in days if (one["day"] >= middle) is newer]) for newer in (False, True)
+    )
+    return Halves(_day(middle), before, after) if before.total and after.total else None
+
+
+def flaky_runs(days: list[dict[str, int]]) -> Rate:
+    """Of the runs of these days, those that flakiness alone failed."""
+    return rate_of(sum(one["flaky"] for one in days), sum(one[end] for one in days for end in _ENDS))
+
+
+def rate_of(hits: int, total: int) -> Rate:
+    low, high = clopper_pearson(np.array([hits]), np.array([total]), 0.95)
+    return Rate(hits, total, float(low[0]) if total else 0.0, float(high[0]) if total else 0.0)
+
+
+def _day(number: int) -> date:
+    return _FIRST_DAY + timedelta(days=number)
+
+
+# -- pictures ----------------------------------------------------------------------------------------------------
+
+
+def _charts(project: Project, days: list[dict[str, int]]) -> dict[str, Any]:
+    per_day = runs_per_day.RunsPerDay(
+        tuple(runs_per_day.DayOfRuns(_day(one["day"]), **{end: one[end] for end in _ENDS}) for one in days)
+    )
+    rates = tuple(
+        rate_trend.DayRate(_day(one["day"]), rate_of(one["flaky_failed"], one["flaky_executed"])) for one in days
+    )
+    trend, past = rate_trend.RateTrend(rates), _past(project)
+    return {
+        "per_day": (runs_per_day.chart(per_day), runs_per_day.table(per_day)),
+        "trend": (rate_trend.chart(trend), rate_trend.table(trend)),
+        "past": (rate_trend.chart(past), rate_trend.table(past)) if len(past.days) > 1 else None,
+    }
+
+
+def _past(project: Project) -> rate_trend.RateTrend:
+    """What each day's analysis said of its window, oldest first."""
+    told = analyses_of(project.pk).values_list("finished_at", KeyTransform("runs", "summary"))
+    by_day: dict[date, Rate] = {}
+    for finished_at, runs in told:  # newest first: the last analysis of a day speaks for it
+        rate = Rate(runs["flaky"], runs["total"], runs["flaky_low"] or 0.0, runs["flaky_high"] or 0.0)
+        by_day.setdefault(finished_at.date(), rate)
+    return rate_trend.RateTrend(tuple(rate_trend.DayRate(*one) for one in sorted(by_day.items())), unit="runs")
+
+
+# -- what to look at ---------------------------------------------------------------------------------------------
+
+
+def newest_flaky(columns: Columns, most: int) -> list[TestRow]:
+    """Flaky tests, those that turned flaky last first."""
+    rows = chosen_rows(columns, Choice(states=frozenset({State.FLAKY})))
+    return test_rows(columns, sorted_rows(columns, rows, Sort("flaky_since", descending=True))[:most])
+
+
+def _fixes(analysis: Analysis) -> list[dict[str, Any]]:
+    """The first things to fix; `number` is the test, or what the cluster is called by."""
+    found = PriorityFinding.objects.filter(analysis=analysis).order_by("rank").values_list("rank", "data")
+    told = [{"rank": rank, **data} for rank, data in found[:FIXES_SHOWN]]
+    return [{**one, "number": one["cluster"] if one["test"] is None else one["test"]} for one in told]
+
+
+def _incidents(analysis: Analysis) -> dict[str, Any]:
+    """Incidents that nobody has confirmed or rejected yet, newest first."""
+    found = IncidentFinding.objects.filter(analysis=analysis, report__incidentdecision=None)
+    fields = ("report__started_at", "data__run", "data__failing", "data__executed", "data__host")
+    newest = list(found.order_by("-report__started_at", "-pk").values_list(*fields))
+    return {"open": len(newest), "newest": newest[:INCIDENTS_SHOWN]}

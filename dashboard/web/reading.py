@@ -1,0 +1,60 @@
+"""Who may read what is meant for programs as well as people: badges and feeds."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+from urllib.parse import unquote
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.utils.cache import patch_vary_headers
+
+from dashboard import access
+from dashboard.api.etags import etag_of, is_known
+from ingest.models import Project
+from ingest.services import token_touch
+from ingest.tokens import holds_token
+
+View = Callable[..., HttpResponse]
+
+
+def for_readers(view: View) -> View:
+    """Let in who is signed in, or sends a token of the project in the Authorization header; never one in the URL."""
+
+    @wraps(view)
+    def wrapped(request: HttpRequest, slug: str, **kwargs: Any) -> HttpResponse:
+        if holds_token(unquote(request.META.get("QUERY_STRING", ""))):
+            sentence = "A token was sent in the URL, where logs keep it. Revoke it, and send it in the header."
+            return HttpResponse(sentence, status=400, content_type="text/plain")
+        if request.headers.get("Authorization"):
+            project = _by_token(request, slug)
+        elif request.user.is_authenticated:
+            project = access.user_project(request.user, slug)
+        else:
+            project = None
+        if project is None:
+            sentence = "Sign in, or send a token of the project in the Authorization header."
+            headers = {"WWW-Authenticate": 'Bearer realm="flakeboard"'}
+            return HttpResponse(sentence, status=401, content_type="text/plain", headers=headers)
+        return view(request, project, **kwargs)
+
+    return wrapped
+
+
+def _by_token(request: HttpRequest, slug: str) -> Project | None:
+    scheme, _, text = request.headers["Authorization"].partition(" ")
+    token = access.token_find(text.strip()) if scheme.lower() in ("bearer", "token") else None
+    if token is None:
+        return None
+    if not access.token_may(token, "read"):
+        raise Http404
+    token_touch(token=token)
+    return access.token_project(token, slug)
+
+
+def cached(request: HttpRequest, parts: tuple[object, ...], make: Callable[[], str], kind: str) -> HttpResponse:
+    """What rests on `parts` alone: 304 to who has it already."""
+    etag = etag_of(*parts, request.get_full_path())
+    response = HttpResponse(status=304) if is_known(request, etag) else HttpResponse(make(), content_type=kind)
+    response.headers |= {"ETag": etag, "Cache-Control": "private, max-age=60"}
+    patch_vary_headers(response, ("Authorization", "Cookie"))
+    return response

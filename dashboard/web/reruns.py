@@ -1,0 +1,193 @@
+"""Reruns: how many retries should CI make, and which tests need something else?"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from django.http import HttpRequest, HttpResponseBase, QueryDict
+from django.shortcuts import render
+
+from analytics.columns import Columns
+from analytics.kernel.executions import Ints
+from analytics.kernel.reruns import excluded_by, to_confirm_known
+from analytics.listing import Sort, sorted_rows
+from analytics.models import Analysis
+from analytics.naming import TestName, names, numbers_matching
+from analytics.rows import TestRow, test_rows
+from dashboard.charts import exposure, labels, max_burst_cdf, retries
+from dashboard.charts.rate import Rate
+from dashboard.web.analysed import analysed
+from dashboard.web.asking import choice, words
+from dashboard.web.doors import project_page
+from dashboard.web.exporting import exported
+from dashboard.web.paging import numbered_page
+from ingest.models import Project
+
+PAGE_SIZE = 50
+_STEPS_DRAWN = (1, 2, 3, 4, 5, 7, 10, 15, 20)
+_SORTS = ("failed", "again", "longest_burst", "to_get_past", "seconds")
+_DEARLY = "-failed"
+OTHERS = (("Harness", 5), ("Datadog", 20), ("Codecov", 30), ("Buildkite", 100))
+"""What other tools call fixed: so many clean runs, for every test."""
+PUBLISHED = ((5, 0.878), (7, 0.906))
+"""Lam et al., reruns of 26 Java modules: the share of flaky tests with a longest burst of at most so many."""
+_RARE = 0.01
+
+
+# -- the curves --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Expected(Rate):
+    """A share that is expected rather than counted: of its failures, how many n retries would have cleared."""
+
+    expected: float = 0.0
+
+    @property
+    def share(self) -> float | None:
+        return self.expected if self.total else None
+
+    @property
+    def cells(self) -> tuple[str, str, str, str]:
+        interval = f"{labels.percent(self.low)} to {labels.percent(self.high)}"
+        return f"about {self.hits:,}", f"{self.total:,}", labels.percent(self.share), interval
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What n retries of every failure would have cleared, and cost."""
+
+    n: int
+    share: float
+    low: float
+    high: float
+    minutes: float
+
+
+def steps_of(curve: dict[str, Any]) -> dict[int, Step]:
+    """By number of retries; none where there were no flaky failures."""
+    if not curve["failures"]:
+        return {}
+    columns = (curve[name] for name in ("n", "share", "low", "high", "minutes"))
+    return {row[0]: Step(*row) for row in zip(*columns, strict=True)}
+
+
+def _retries(curve: dict[str, Any]) -> dict[str, Any]:
+    total, steps = curve["failures"], steps_of(curve)
+    drawn = sorted({*_STEPS_DRAWN, curve["recommended"] or 1} & steps.keys())
+    data = retries.Retries(
+        tuple(retries.RetryStep(n, _expected(steps[n], total), steps[n].minutes) for n in drawn), curve["recommended"]
+    )
+    return {"figure": retries.chart(data), "table": retries.table(data)}
+
+
+def _expected(step: Step, total: int) -> Expected:
+    return Expected(round(step.share * total), total, step.low, step.high, step.share)
+
+
+def _exposure(curve: dict[str, Any]) -> dict[str, Any]:
+    n = tuple(curve["n"])
+    lines = (exposure.ExposureLine(0.5, n, tuple(curve["half"])), exposure.ExposureLine(0.95, n, tuple(curve["sure"])))
+    data = exposure.Exposure(lines, curve["tests"])
+    return {"figure": exposure.chart(data), "table": exposure.table(data)}
+
+
+def _bursts(found: dict[str, Any]) -> dict[str, Any]:
+    data = max_burst_cdf.MaxBurstCdf(tuple(zip(found["longest"], found["tests"], strict=True)))
+    return {"figure": max_burst_cdf.chart(data), "table": max_burst_cdf.table(data)}
+
+
+def _beside(found: dict[str, Any]) -> list[tuple[int, int, int, float]]:
+    """Length, our tests with bursts of at most that, all our flaky tests, and the published share."""
+    pairs, total = list(zip(found["longest"], found["tests"], strict=True)), sum(found["tests"])
+    return [(most, sum(n for length, n in pairs if length <= most), total, share) for most, share in PUBLISHED]
+
+
+# -- the exceptions ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    search: str
+    sort: str
+
+    @classmethod
+    def read(cls, query: QueryDict) -> "Asked":
+        sorts = {sign + name for name in _SORTS for sign in ("", "-")}
+        return cls(words(query, "q"), choice(query, "sort", sorts) or _DEARLY)
+
+
+def exceptions_of(analysis: Analysis | None, columns: Columns) -> Ints:
+    """Rows of the tests that need more retries than are recommended."""
+    numbers = [] if analysis is None else analysis.summary["retries"]["exceptions"]
+    return np.array(list(columns.rows(numbers).values()), dtype=np.int64)
+
+
+def _chosen(columns: Columns, rows: Ints, asked: Asked, project: Project) -> Ints:
+    if asked.search:
+        rows = rows[np.isin(columns["number"][rows], numbers_matching(project.pk, asked.search))] if len(rows) else rows
+    return sorted_rows(columns, rows, Sort.read(asked.sort))
+
+
+def _named(project: Project, columns: Columns, rows: Ints) -> list[tuple[TestName, TestRow]]:
+    told = test_rows(columns, rows)
+    known = names(project.pk, tests=(row.number for row in told))
+    return [(known.test(row.number), row) for row in told]
+
+
+HEADERS = (
+    *("number", "name", "class", "suite", "file", "state", "failed", "executed", "failed_again", "of_reruns"),
+    *("longest_burst", "to_get_past", "advice", "seconds"),
+)
+
+
+def _file_rows(project: Project, columns: Columns, rows: Ints) -> Iterator[list[Any]]:
+    for name, row in _named(project, columns, rows):
+        yield [
+            *(name.number, name.name, name.classname, name.suite, name.file, row.state_name, row.failed, row.executed),
+            *(row.again.failed, row.again.of, row.longest_burst, row.reruns.to_get_past),
+            *(row.reruns.reasons.get("to_get_past", ""), row.seconds),
+        ]
+
+
+# -- the page ----------------------------------------------------------------------------------------------------
+
+
+@project_page
+def rerun_advice(request: HttpRequest, project: Project) -> HttpResponseBase:
+    now, asked = analysed(project), Asked.read(request.GET)
+    exceptions = exceptions_of(now.analysis, now.columns)
+    rows = _chosen(now.columns, exceptions, asked, project)
+    file = exported(request, f"{project.slug}-reruns", HEADERS, _file_rows(project, now.columns, rows))
+    if file is not None:
+        return file
+    page = numbered_page(request.GET, total=len(rows), size=PAGE_SIZE)
+    context = {
+        "project": project,
+        "analysed": now,
+        "asked": asked,
+        "exceptions": len(exceptions),
+        "page": page,
+        "rows": _named(project, now.columns, rows[page.first - 1 : page.last]),
+        **(_curves(now.analysis) if now.analysis else {}),
+    }
+    return render(request, "reruns.html", context)
+
+
+def _curves(analysis: Analysis) -> dict[str, Any]:
+    summary, confidence = analysis.summary, analysis.parameters["confidence"]
+    curve, steps = summary["retries"], steps_of(summary["retries"])
+    return {
+        "curve": curve,
+        "best": steps.get(curve["recommended"]),
+        "most": steps.get(analysis.parameters["rerun_limit"]),
+        "exposure": summary["exposure"],
+        "retries_chart": _retries(curve),
+        "exposure_chart": _exposure(summary["exposure"]),
+        "bursts_chart": _bursts(summary["bursts"]),
+        "beside": _beside(summary["bursts"]),
+        "others": [(name, clean, excluded_by(clean, confidence)) for name, clean in OTHERS],
+        "rare": (_RARE, to_confirm_known(_RARE, confidence)),
+        "confidence": confidence,
+    }

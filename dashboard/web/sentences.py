@@ -1,0 +1,114 @@
+"""What is known of a failing test, in one sentence made of clauses, each with what it can be looked up by. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from analytics.broken import Broken
+from analytics.columns import Columns
+from analytics.rows import TestRow
+from dashboard.charts.labels import counted, percent
+
+Finding = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """Some words, and what they lead to: a `cluster` by its number, a `run` by its id, or nothing."""
+
+    text: str
+    kind: str = ""
+    key: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How many tests are in a test's clusters: by co-failure, and by signature."""
+
+    together: int = 0
+    same_words: int = 0
+
+
+def cluster_sizes(columns: Columns, numbers: Sequence[int]) -> dict[int, Sizes]:
+    """By test number, from labels: a cluster's tests share one."""
+    rows = columns.rows(numbers)
+    if not rows:
+        return {}
+    count = {name: np.bincount(columns[name][columns[name] >= 0]) for name in ("cluster", "signature_cluster")}
+
+    def size(name: str, row: int) -> int:
+        label = int(columns[name][row])
+        return int(count[name][label]) if label >= 0 else 0
+
+    return {number: Sizes(size("cluster", row), size("signature_cluster", row)) for number, row in rows.items()}
+
+
+def explanation(row: TestRow, finding: Finding, sizes: Sizes, broken: Broken | None, branch: str) -> list[Clause]:
+    """As in "failed 14 of 1,203 executions (0.6 to 1.9 %), mostly on macOS (12 of 300), passed 27 of 28 reruns"."""
+    clauses = [_broken(broken, branch)] if broken is not None else []
+    clauses.append(Clause(_failed(row)))
+    clauses += [Clause(text) for text in (_mostly(finding), _reruns(row), _in_incidents(row)) if text]
+    clauses += _clusters(row, sizes)
+    clauses += [Clause(f"cause: {cause}") for cause in _causes(finding)]
+    return clauses
+
+
+def _broken(broken: Broken, branch: str) -> Clause:
+    what = f"commit {broken.commit[:10]}" if broken.commit else "a run"
+    since = f"broken on {branch} since {'before ' if broken.at_least else ''}{what}"
+    return Clause(f"{since} ({counted(broken.reports, 'report')} in a row)", "run", broken.run)
+
+
+def _failed(row: TestRow) -> str:
+    if not row.executed:
+        return "not executed in what was analysed"
+    if row.rate is None or not row.failed:
+        return f"never failed in {counted(row.executed, 'execution')}"
+    return f"failed {row.failed:,} of {counted(row.executed, 'execution')} ({between(row.rate.low, row.rate.high)})"
+
+
+def between(low: float, high: float) -> str:
+    return f"{percent(low).removesuffix(' %')}–{percent(high)}"
+
+
+def _mostly(finding: Finding) -> str:
+    """The environment or host in which it fails more often than elsewhere, beyond chance."""
+    for name in ("standing_out", "hosts"):
+        for place in finding.get(name, ())[:1]:
+            where = place["place"]
+            told = ", ".join(map(str, where.values())) if isinstance(where, dict) else str(where)
+            return f"mostly on {told} ({place['failed']:,} of {place['executed']:,})"
+    return ""
+
+
+def _reruns(row: TestRow) -> str:
+    if not row.again.of:
+        return ""
+    passed = row.again.of - row.again.failed
+    return f"passed {passed:,} of {counted(row.again.of, 'rerun')} ({percent(passed / row.again.of)})"
+
+
+def _in_incidents(row: TestRow) -> str:
+    if not row.in_incidents:
+        return ""
+    return f"{counted(row.in_incidents, 'failure')} in incidents not counted"
+
+
+def _clusters(row: TestRow, sizes: Sizes) -> list[Clause]:
+    clauses = []
+    if row.cluster is not None and sizes.together > 1:
+        clauses.append(Clause(f"in a cluster with {_others(sizes.together)}", "together", row.cluster))
+    if row.signature_cluster is not None and sizes.same_words > 1:
+        words = f"fails with the same words as {_others(sizes.same_words)}"
+        clauses.append(Clause(words, "signature", row.signature_cluster))
+    return clauses
+
+
+def _others(size: int) -> str:
+    return f"{size - 1:,} other" + ("" if size == 2 else "s")
+
+
+def _causes(finding: Finding) -> list[str]:
+    return [str(cause["category"]) for cause in finding.get("causes", ())[:2]]

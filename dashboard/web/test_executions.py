@@ -1,0 +1,161 @@
+"""A test's executions as the page lists them: which are asked for, the strip of the last ones, the table, the export."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from django.http import QueryDict
+
+from analytics.kernel.executions import Flags
+from dashboard.charts.rate import Rate
+from dashboard.web.asking import choice
+from dashboard.web.test_history import Counted, History
+from dashboard.web.test_trends import UNITS, rates
+from ingest.models import Run
+from ingest.selectors import Execution
+from ingest.verdict import Verdict
+
+BRANCHES = {"default": "default branch", "other": "other branches"}
+_MARKS_A_LINE = 30
+_LINES = 3
+_STRIPS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Which executions the URL asks for; empty fields ask for all."""
+
+    environment: str
+    branch: str
+    unit: str
+    """By day or by week; empty leaves that to us."""
+
+    @classmethod
+    def read(cls, query: QueryDict, history: History) -> "Asked":
+        environment = choice(query, "environment", history.environments)
+        return cls(environment, choice(query, "branch", BRANCHES), choice(query, "by", UNITS))
+
+    def __bool__(self) -> bool:
+        return bool(self.environment or self.branch)
+
+    def rows(self, history: History) -> Flags:
+        kept = history.everything
+        if self.environment:
+            kept &= history.environment == history.environments.index(self.environment)
+        if self.branch:
+            kept &= history.main == (self.branch == "default")
+        return kept
+
+
+# -- the strip ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One execution in the strip."""
+
+    execution: Execution
+    shape: str
+    words: str
+    main: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """The last executions in one environment, newest first, and the rate of all that are asked for there."""
+
+    environment: str
+    marks: list[Mark]
+    rate: Rate
+
+
+def strips(history: History, ran: Counted, chosen: Flags) -> list[Strip]:
+    """One a environment, those with failures first; fewer environments leave room for more executions of each."""
+    size = len(history.environments)
+    failed = np.bincount(history.environment[ran.row[ran.failing]], minlength=size)
+    executed = np.bincount(history.environment[ran.row], minlength=size)
+    there = np.flatnonzero(np.bincount(history.environment[chosen], minlength=size))
+    shown = there[np.argsort(-failed[there], kind="stable")][:_STRIPS]
+    lines = max(_LINES // max(len(shown), 1), 1)
+    told = rates(failed[shown], executed[shown])
+    return [
+        Strip(
+            history.environments[one],
+            [_mark(history, row) for row in _rows(history, chosen, one, lines * _MARKS_A_LINE)],
+            rate,
+        )
+        for one, rate in zip(shown.tolist(), told, strict=True)
+    ]
+
+
+def _rows(history: History, chosen: Flags, environment: int, most: int) -> list[int]:
+    return np.flatnonzero(chosen & (history.environment == environment))[:most].tolist()
+
+
+def _mark(history: History, row: int) -> Mark:
+    execution, main = history.executions[row], bool(history.main[row])
+    name = execution.verdict.name.lower()
+    recovered = execution.verdict is Verdict.PASS and history.recovered(row)
+    words = [
+        "pass after a failed attempt" if recovered else name,
+        f"{execution.started_at:%Y-%m-%d %H:%M} UTC",
+        "default branch" if main else "other branch",
+        *(["inside an incident"] if history.incident[row] else []),
+    ]
+    return Mark(execution, "flaky" if recovered else name, ", ".join(words), main)
+
+
+# -- the table and the export ------------------------------------------------------------------------------------
+
+HEADERS = (
+    *("started_at", "verdict", "seconds", "attempts", "run", "report", "branch", "pull_request", "commit"),
+    *("environment", "host", "default_branch", "incident", "partial", "build_url"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One execution in the table."""
+
+    execution: Execution
+    run: Run
+    attempts: str
+    """How several attempts ended, in their order."""
+    incident: bool
+    partial: bool
+
+
+def lines(history: History, rows: list[int], runs: dict[int, Run]) -> list[Line]:
+    return [
+        Line(
+            one := history.executions[row],
+            runs[one.run_id],
+            attempts_of(history, row),
+            bool(history.incident[row]),
+            bool(history.partial[row]),
+        )
+        for row in rows
+        if history.executions[row].run_id in runs
+    ]
+
+
+def attempts_of(history: History, row: int) -> str:
+    return ", ".join(one.verdict.name.lower() for one in history.attempts.get(row, ()))
+
+
+def export_rows(history: History, chosen: Flags) -> Iterator[tuple[object, ...]]:
+    """Every execution that is asked for, newest first, under `HEADERS`. Reads its runs when it is read itself."""
+    rows = np.flatnonzero(chosen).tolist()
+    runs = runs_of(history, rows)
+    for line, row in zip(lines(history, rows, runs), rows, strict=True):
+        run, one = line.run, line.execution
+        yield (
+            *(one.started_at, one.verdict.name.lower(), one.duration, line.attempts, run.pk, one.report_id),
+            *(run.branch, run.pull_request, run.commit, history.environments[history.environment[row]], run.host),
+            *(bool(history.main[row]), line.incident, line.partial, run.build_url),
+        )
+
+
+def runs_of(history: History, rows: list[int]) -> dict[int, Run]:
+    """The runs of these rows, in one query."""
+    return Run.objects.in_bulk({history.executions[row].run_id for row in rows}) if rows else {}

@@ -1,0 +1,71 @@
+"""What a test's failures said: each signature with one full text, and how they share over time."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Q
+
+from analytics.naming import ReportName
+from dashboard.web.test_history import History
+from ingest.models import Failure, Test
+
+TEXT_BUDGET = 60_000
+"""Characters of failure text on the page; past it a text is on the case's own page."""
+OTHERS = 0
+"""In place of a signature's id: those that the analysis does not list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One signature of a test."""
+
+    text: str | None
+    failures: int
+    share: float
+    report: ReportName | None
+    """The last with it."""
+    failure: Failure | None
+    """What that one said in full; None where it is not kept, or too long for this page."""
+
+
+def said(test: Test, signatures: list[dict[str, Any]]) -> list[Said]:
+    """The signatures that the analysis lists, the commonest first; one query for their texts."""
+    total = sum(one["failures"] for one in signatures)
+    texts, budget, found = _texts(test, signatures), TEXT_BUDGET, []
+    for one in signatures:
+        failure = texts.get(one["id"])
+        budget -= _length(failure) if failure is not None else 0
+        kept = failure if budget >= 0 else None
+        found.append(Said(one["text"], one["failures"], one["failures"] / total, one["last_report"], kept))
+    return found
+
+
+def _texts(test: Test, signatures: list[dict[str, Any]]) -> dict[int, Failure]:
+    """By signature: one failure of the test with it."""
+    reports = [one["last_report"].report for one in signatures if one["last_report"]]
+    if not reports:
+        return {}
+    ids = [one["id"] for one in signatures]
+    rows = Failure.objects.filter(_of(test), report__in=reports, signature__in=ids, part=0)
+    return {one.signature_id: one for one in rows.order_by("-report_id", "-ordinal")}
+
+
+def _of(test: Test) -> Q:
+    """Under any of its names."""
+    return Q(test=test) | Q(test__alias_of=test)
+
+
+def _length(failure: Failure) -> int:
+    return sum(map(len, (failure.message, failure.text, failure.system_out, failure.system_err)))
+
+
+def rows_by_signature(test: Test, history: History, known: Mapping[int, str]) -> dict[int, list[int]]:
+    """Rows of the history in which each signature occurred, once for each attempt; those not known as one."""
+    row_of = {one.report_id: row for row, one in enumerate(history.executions)}
+    found: dict[int, list[int]] = {}
+    for report, signature in Failure.objects.filter(_of(test), part=0).values_list("report_id", "signature_id"):
+        row = row_of.get(report)
+        if row is not None and not history.incident[row] and not history.partial[row]:
+            found.setdefault(signature if signature in known else OTHERS, []).append(row)
+    return found

@@ -1,0 +1,222 @@
+"""What is wrong with a test and what to do, in a sentence: each state has its own, and says no more than is known."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from analytics.kernel.flakiness import State
+from analytics.models import Analysis
+from analytics.rows import TestRow
+from dashboard.charts.labels import counted, percent
+from dashboard.templatetags.flakeboard import interval
+from dashboard.web.test_evidence import Streak
+from dashboard.web.test_history import Counted, History
+from ingest.models import Project, Run
+from ingest.verdict import Verdict
+
+_FEW = 20
+"""Fewer executions than this, all passing, say little: the interval is still wider than 17 %."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """What is wrong, and what to do. `state` is empty where nothing is concluded."""
+
+    state: str
+    sentence: SafeString
+    advice: SafeString
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a lead is made from."""
+
+    project: Project
+    analysis: Analysis | None
+    row: TestRow
+    in_window: bool
+    history: History
+    ran: Counted
+    streak: Streak | None
+    runs: dict[int, Run]
+
+
+def lead(known: Known) -> Lead:
+    if known.analysis is None:
+        return Lead("", *_not_analysed(known))
+    if not known.in_window:
+        return Lead("", *_not_in_window(known, known.analysis))
+    return Lead(known.row.state_name, *_OF_STATE[known.row.state](known))
+
+
+_Told = tuple[SafeString, SafeString]
+
+
+def _words(text: str, *values: object) -> SafeString:
+    return format_html(text, *values) if values else format_html("{}", text)
+
+
+# -- nothing concluded -------------------------------------------------------------------------------------------
+
+
+def _not_analysed(known: Known) -> _Told:
+    soon = _words("The first analysis is made by itself a minute after results arrive, and says what they mean.")
+    if not len(known.history):
+        return _words("No report that is still kept speaks of it."), _words("")
+    skipped = sum(one.verdict is Verdict.SKIP for one in known.history.executions)
+    besides = f"; skipped {counted(skipped, 'time')} besides" if skipped else ""
+    if not len(known.ran):
+        return _words("Not analysed yet: never executed{}.", besides), soon
+    failed = int(known.ran.failing.sum())
+    return _words("Not analysed yet: failed {} of {}{}.", f"{failed:,}", _executions(len(known.ran)), besides), soon
+
+
+def _not_in_window(known: Known, analysis: Analysis) -> _Told:
+    if not len(known.history):
+        gone = _words("Not in the window: no report that is still kept speaks of it.")
+        return gone, _words("It was removed or renamed, or its reports are too old to be kept.")
+    last = known.history.executions[0].started_at
+    if analysis.until is not None and last > analysis.until:
+        new = _words("Too new: it came after the last analysis.")
+        return new, _words("The next one, a minute after results arrive, will know it.")
+    since = "" if analysis.since is None else _words(" since {}", day(analysis.since))
+    gone = _words("Not in the window: no report{} speaks of it; the last that does is of {}.", since, day(last))
+    return gone, _words("It was removed or renamed, or is no longer run.")
+
+
+# -- states ------------------------------------------------------------------------------------------------------
+
+
+def _stable(known: Known) -> _Told:
+    row = known.row
+    if row.rate is None:
+        return _words("Stable: nothing speaks against it."), _words("Nothing to do.")
+    if row.failed:
+        said = _words("Stable on the evidence: {}, but never at a revision at which it also passed.", _failed(row))
+        return said, _words("Those failures look like those of changes that were not finished: nothing to rerun.")
+    ran = _executions(row.executed)
+    if row.executed < _FEW:
+        few = "Passed all of {} in the window: too few to say more than that it fails less than {} of the time."
+        return _words(few, ran, percent(row.rate.high)), _words("Nothing to do.")
+    said = _words("Stable: passed all of {}, so its failure rate is below {} (95 %).", ran, percent(row.rate.high))
+    return said, _words("Nothing to do.")
+
+
+def _flaky(known: Known) -> _Told:
+    row = known.row
+    since = _words(" since {}", day(row.flaky_since)) if row.flaky_since else ""
+    bursts = "one at a time" if row.longest_burst <= 1 else f"in bursts of up to {row.longest_burst:,}"
+    return _words("Flaky{}: {}, {}.", since, _failed(row), bursts), _rerun(row)
+
+
+def _rerun(row: TestRow) -> SafeString:
+    times = row.reruns.to_get_past
+    past = (
+        "A rerun at once mostly fails too: rerun later or on another host"
+        if times is None
+        else f"Rerun it up to {counted(times, 'time')} to get past it"
+    )
+    clean = row.reruns.to_confirm
+    if clean is None:
+        return _words("{}.", past)
+    so_far = f" ({row.clean:,} so far)" if row.clean else ""
+    return _words("{}; {} would confirm a fix{}.", past, counted(clean, "clean run"), so_far)
+
+
+def _suspect(known: Known) -> _Told:
+    row = known.row
+    if row.evidence.reversals:
+        said = _words("Suspect: {}, and passed again later, but never at one revision.", _failed(row))
+        return said, _words("Rerun its next failure at the same commit: a pass there says that it is flaky.")
+    said = _words("Suspect: its reports hold several attempts, and do not say whether they are retries of one test.")
+    return said, _words("Give its variants names of their own, or let the test runner mark its retries.")
+
+
+def _broken(known: Known) -> _Told:
+    row, streak = known.row, known.streak
+    again = _words("It is no flakiness: a rerun fails too.")
+    if streak is None:
+        return _words("Broken: {}, the latest on the default branch all of them.", _failed(row)), again
+    main = known.project.default_branch
+    first = _run(known, streak.first)
+    all_of_them = f"its last {counted(streak.failures, 'execution')} on {main} failed"
+    said = _words("Broken since {}: {}.", first, all_of_them)
+    if streak.last_pass is None:
+        return said, _words("{} No pass on {} is known before.", again, main)
+    return said, _words(
+        "{} It last passed in {}: look at what changed between the two.", again, _run(known, streak.last_pass)
+    )
+
+
+def _infrastructure(known: Known) -> _Told:
+    row = known.row
+    inside = f"all of its {row.in_incidents:,} failures were" if row.in_incidents > 1 else "its one failure was"
+    outside = f"passed all of {_executions(row.executed)}" if row.executed else "was not executed"
+    said = _words("Infrastructure: {} inside incidents; outside of them it {}.", inside, outside)
+    address = reverse("incidents", args=(known.project.slug,))
+    return said, _words('Look at <a href="{}">the incidents</a> and not at the test.', address)
+
+
+def _recovered(known: Known) -> _Told:
+    row = known.row
+    assert known.analysis is not None
+    chance = percent(1 - known.analysis.parameters["confidence"])
+    since = "" if row.flaky_since is None else _words(" flaky from {}", day(row.flaky_since))
+    until = "" if row.last_failure is None else _words(" to {},", day(row.last_failure))
+    said = _words("Recovered:{}{} with {} since.", since, until, counted(row.clean or 0, "clean execution"))
+    return said, _words("Nothing to do: unfixed, it would stay clean so long with a chance of at most {}.", chance)
+
+
+def _unexecuted(known: Known) -> _Told:
+    if known.row.skipped:
+        said = _words("Not executed: skipped {} in the window.", counted(known.row.skipped, "time"))
+        return said, _words("Nothing says whether it still works: let it run again, or delete it.")
+    said = _words("Not executed in a way that counts: its reports do not say how its attempts are related.")
+    return said, _words("Give its variants names of their own, or let the test runner mark its retries.")
+
+
+_OF_STATE: dict[State, Callable[[Known], _Told]] = {
+    State.STABLE: _stable,
+    State.FLAKY: _flaky,
+    State.SUSPECT: _suspect,
+    State.BROKEN: _broken,
+    State.INFRASTRUCTURE: _infrastructure,
+    State.RECOVERED: _recovered,
+    State.UNEXECUTED: _unexecuted,
+}
+
+
+# -- words -------------------------------------------------------------------------------------------------------
+
+
+def _executions(amount: int) -> str:
+    return counted(amount, "execution")
+
+
+def _failed(row: TestRow) -> str:
+    """ "failed 14 of 1,203 executions (0.6-1.9 %)": with denominator and interval."""
+    told = f"failed {row.failed:,} of {_executions(row.executed)}"
+    return told if row.rate is None else f"{told} ({interval(row.rate.low, row.rate.high)})"
+
+
+def day(moment: datetime) -> SafeString:
+    """The day of a moment, with the year where that is not this one; the moment itself on hover."""
+    utc = moment.astimezone(UTC)
+    year = "" if utc.year == datetime.now(UTC).year else f" {utc.year}"
+    shown = f"{utc.day} {utc:%B}{year}"
+    return format_html(
+        '<time datetime="{}" title="{} UTC">{}</time>', utc.isoformat(), f"{utc:%Y-%m-%d %H:%M:%S}", shown
+    )
+
+
+def _run(known: Known, row: int) -> SafeString:
+    """A commit, or the run where none is said, linked to the run."""
+    execution = known.history.executions[row]
+    run = known.runs.get(execution.run_id)
+    what = f"commit {run.commit[:10]}" if run is not None and run.commit else f"run {execution.run_id}"
+    address = reverse("run", args=(known.project.slug, execution.run_id))
+    return format_html('<a href="{}">{}</a> ({})', address, what, day(execution.started_at))

@@ -1,0 +1,230 @@
+"""When an analysis runs, and that readers see the old one or the new one, never half of one."""
+
+import threading
+from datetime import timedelta
+
+import pytest
+from django.db import connection, transaction
+from django.utils import timezone
+
+from analytics import refreshing, selectors, services
+from analytics.columns import Retired, columns_of
+from analytics.models import Analysis, ClusterFinding, IncidentDecision, IncidentFinding, Refresh, TestFinding
+from analytics.refreshing import PHASES, refresh_ask, refresh_claim, refresh_run, refreshes_due, refreshes_missed_ask
+from analytics.services import analysis_refresh, incident_decide
+from ingest.models import Project, Report
+from tests.conftest import Send
+
+ONE = "<testsuite name='s'><testcase classname='c' name='t' time='1'>{}</testcase></testsuite>"
+FAILED = ONE.format("<failure message='x'>boom</failure>").encode()
+PASSED = ONE.format("").encode()
+
+
+@pytest.fixture
+def flaky(project: Project, send: Send) -> Project:
+    """One test that passed and failed at one revision."""
+    for build, content in enumerate((PASSED, FAILED, PASSED)):
+        send(content, build_id=str(build), commit="a")
+    return project
+
+
+def test_an_analysis_is_stored_whole_and_takes_the_place_of_the_one_before(flaky: Project) -> None:
+    first = analysis_refresh(project=flaky)
+    second = analysis_refresh(project=flaky)
+    assert selectors.current_analysis(flaky.pk) == second
+    assert selectors.tests_of(second)["state"].tolist() == [1]
+    assert selectors.test_finding(second, 0)["onset"]
+    first.refresh_from_db()
+    assert not first.current and not bytes(first.columns)
+    assert first.summary["states"]["flaky"] == 1, "what trends are made of is kept"
+    assert not TestFinding.objects.filter(analysis=first).exists()
+    assert second.parameters["confidence"] == 0.95 and second.seconds > 0
+    assert second.excluded == {"failures inside incidents": 0}
+
+
+def test_one_analysis_a_day_is_kept_for_ninety_days(flaky: Project) -> None:
+    now = timezone.now()
+    for days in (100, 40, 40, 3):
+        made = analysis_refresh(project=flaky)
+        Analysis.objects.filter(pk=made.pk).update(finished_at=now - timedelta(days=days))
+    analysis_refresh(project=flaky)
+    analysis_refresh(project=flaky)
+    ages = [(now - one.finished_at).days for one in Analysis.objects.order_by("finished_at")]
+    assert ages[:2] == [40, 3] and len(ages) == 4, "two of today: the current one and the one before"
+
+
+def test_an_error_while_storing_leaves_the_old_one(flaky: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = analysis_refresh(project=flaky)
+    monkeypatch.setattr(services.wholes, "priorities", lambda found: 1 / 0)
+    with pytest.raises(ZeroDivisionError), transaction.atomic():
+        analysis_refresh(project=flaky)
+    assert selectors.current_analysis(flaky.pk) == first
+    assert selectors.test_finding(first, 0)
+
+
+def test_a_reader_of_a_retired_analysis_is_told(flaky: Project) -> None:
+    first = analysis_refresh(project=flaky)
+    columns_of.cache_clear()
+    analysis_refresh(project=flaky)
+    with pytest.raises(Retired):
+        columns_of(first.pk)
+
+
+def test_many_uploads_make_one_analysis(flaky: Project) -> None:
+    for _ in range(20):
+        refresh_ask(project_id=flaky.pk)
+    assert refreshes_due() == [], "not before the delay is over"
+    asked = Refresh.objects.get(project=flaky)
+    Refresh.objects.update(due_at=timezone.now() - timedelta(seconds=1))
+    assert refreshes_due() == [flaky.pk]
+    assert refresh_run(project_id=flaky.pk) is not None
+    assert refresh_run(project_id=flaky.pk) is None, "nothing is asked any more"
+    assert Analysis.objects.count() == 1 and refreshes_due() == []
+    assert asked.due_at is not None and asked.asked_at is not None
+    assert 55 < (asked.due_at - asked.asked_at).total_seconds() <= 61
+
+
+def test_later_uploads_do_not_put_off_what_is_due(flaky: Project) -> None:
+    refresh_ask(project_id=flaky.pk, delay=1)
+    soon = Refresh.objects.get(project=flaky).due_at
+    refresh_ask(project_id=flaky.pk)
+    assert Refresh.objects.get(project=flaky).due_at == soon
+    refresh_ask(project_id=flaky.pk, delay=0)
+    assert Refresh.objects.get(project=flaky).due_at < soon, "by hand it is due at once"
+
+
+def test_what_is_asked_while_one_runs_is_run_afterwards(flaky: Project) -> None:
+    refresh_ask(project_id=flaky.pk, delay=0)
+    assert refresh_claim(project_id=flaky.pk) is not None
+    refresh_ask(project_id=flaky.pk, delay=0)
+    assert refreshes_due() == [] and refresh_claim(project_id=flaky.pk) is None, "never twice at once"
+    Refresh.objects.update(claim=None, lease_until=None)
+    assert refreshes_due() == [flaky.pk]
+
+
+def test_a_dead_workers_analysis_is_taken_over(flaky: Project) -> None:
+    refresh_ask(project_id=flaky.pk, delay=0)
+    claim = refresh_claim(project_id=flaky.pk)
+    Refresh.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    assert refreshes_due() == [flaky.pk]
+    assert refresh_run(project_id=flaky.pk) is not None
+    with pytest.raises(refreshing.RefreshLost):
+        refreshing._Held(flaky.pk, claim).finish()
+
+
+def test_a_worker_that_lost_its_claim_stores_nothing(flaky: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    refresh_ask(project_id=flaky.pk, delay=0)
+    store = services.analysis_store
+
+    def then_taken_over(**kwargs: object) -> object:
+        Refresh.objects.update(claim="00000000-0000-0000-0000-000000000000")
+        return store(**kwargs)
+
+    monkeypatch.setattr(services, "analysis_store", then_taken_over)
+    assert refresh_run(project_id=flaky.pk) is None
+    assert not Analysis.objects.exists()
+
+
+def test_progress_is_told_in_its_phases(flaky: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[str, float]] = []
+    update = refreshing._Held._update
+
+    def noted(self: object, **changes: object) -> None:
+        update(self, **changes)
+        seen.append(Refresh.objects.values_list("phase", "share").get())
+
+    monkeypatch.setattr(refreshing._Held, "_update", noted)
+    refresh_ask(project_id=flaky.pk, delay=0)
+    refresh_run(project_id=flaky.pk)
+    assert [phase for phase, _ in seen] == [*PHASES, ""]
+    shares = [share for _, share in seen]
+    assert shares == sorted(shares) and shares[-1] == 1
+
+
+def test_an_error_is_kept_for_people_and_tried_again(flaky: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    refresh_ask(project_id=flaky.pk, delay=0)
+    monkeypatch.setattr(refreshing, "analysis_refresh", lambda **kwargs: 1 / 0)
+    assert refresh_run(project_id=flaky.pk) is None
+    row = Refresh.objects.get(project=flaky)
+    assert "ZeroDivisionError" in row.error and row.claim is None
+    assert row.due_at is not None and row.due_at > timezone.now() + timedelta(minutes=4)
+    monkeypatch.undo()
+    Refresh.objects.update(due_at=timezone.now())
+    assert refresh_run(project_id=flaky.pk) is not None
+    assert Refresh.objects.get(project=flaky).error == ""
+
+
+def test_an_upload_whose_worker_died_before_asking_is_found(flaky: Project) -> None:
+    refreshes_missed_ask()
+    assert Refresh.objects.get(project=flaky).due_at is not None
+    Refresh.objects.update(due_at=timezone.now())
+    refresh_run(project_id=flaky.pk)
+    refreshes_missed_ask()
+    assert Refresh.objects.get(project=flaky).due_at is None, "all is known"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_many_workers_one_gets_the_claim(transactional_db: None) -> None:
+    project = Project.objects.create(slug="race", name="Race")
+    refresh_ask(project_id=project.pk, delay=0)
+    won: list[object] = []
+
+    def claim() -> None:
+        try:
+            if (mine := refresh_claim(project_id=project.pk)) is not None:
+                won.append(mine)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=claim) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(won) == 1
+
+
+# -- incidents ---------------------------------------------------------------------------------------------------
+
+
+def bulk(failing: bool, tests: int = 20) -> bytes:
+    failure = "<error message='Connection refused'>x</error>" if failing else ""
+    cases = "".join(f"<testcase classname='c{i % 4}' name='t{i}'>{failure}</testcase>" for i in range(tests))
+    return f"<testsuite name='s'>{cases}</testsuite>".encode()
+
+
+def test_a_persons_word_on_an_incident_is_kept_and_applied(project: Project, send: Send) -> None:
+    for build in range(6):
+        send(bulk(build == 3), build_id=str(build), commit="a")
+    report = Report.objects.get(run__build_id="3")
+    first = analysis_refresh(project=project)
+    found = IncidentFinding.objects.get(analysis=first)
+    assert found.report == report and found.data["why"] == ["bulk", "environment"]
+    assert first.summary["states"] == {**first.summary["states"], "infrastructure": 20, "flaky": 0}
+    assert first.excluded["failures inside incidents"] == 20
+    incident_decide(project=project, report=report, word="rejected", user_id=None)
+    second = analysis_refresh(project=project)
+    assert second.summary["states"]["flaky"] == 20 and second.summary["incidents"] == 0
+    assert IncidentFinding.objects.get(analysis=second).data["decided"] == "rejected"
+    incident_decide(project=project, report=report, word="", user_id=None)
+    other = Report.objects.get(run__build_id="1")
+    incident_decide(project=project, report=other, word="confirmed", user_id=None)
+    third = analysis_refresh(project=project)
+    assert third.summary["incidents"] == 2
+    assert IncidentDecision.objects.count() == 1
+
+
+def test_clusters_by_words_are_stored_with_their_tests(project: Project, send: Send) -> None:
+    pair = "<testsuite name='s'>{}</testsuite>"
+    case = "<testcase classname='c' name='{}'>{}</testcase>"
+    for build in range(30):
+        bad = "<failure message='no lock'>x</failure>" if build % 7 == 0 else ""
+        cases = "".join(case.format(name, bad) for name in ("a", "b")) + case.format("c", "")
+        send(pair.format(cases).encode(), build_id=str(build), commit="a")
+    analysis = analysis_refresh(project=project)
+    for view in ClusterFinding.View.values:
+        found = ClusterFinding.objects.get(analysis=analysis, view=view)
+        assert found.data["tests"] == [0, 1] and found.number == 0
+        assert found.data["runs"] == found.data["shared_runs"] == 5
+        assert set(found.data["cells"]) == {"FFFFF"}
+        assert found.data["agreement"] == {"together": 2, "apart": 0, "alone": 0}
