@@ -49,7 +49,7 @@ def _rate(columns: Columns) -> Column:
 
 
 def _again(columns: Columns) -> Column:
-    return _share(columns["fail_fail"], columns["fail_fail"] + columns["fail_pass"])
+    return _share(columns["failed_again"], columns["failed_again"] + columns["cleared"])
 
 
 def _reruns(name: str, columns: Columns) -> Column:
@@ -71,7 +71,7 @@ def _cluster(name: str, columns: Columns) -> Column:
 
 _STORED = (
     *("number", "failed", "executed", "skipped", "low", "high", "in_incidents"),
-    *("contradictions", "recoveries", "reversals", "bursts", "longest_burst", "fail_fail", "fail_pass"),
+    *("contradictions", "recoveries", "reversals", "bursts", "longest_burst", "failed_again", "cleared"),
     *("seconds", "last_seen", "last_failure", "flaky_since"),
 )
 _DERIVED: Mapping[str, Callable[[Columns], Column]] = {

@@ -127,7 +127,7 @@ def test_row(columns: Columns, number: int) -> TestRow:
 def absent_row(number: int) -> TestRow:
     nothing = dict.fromkeys((*SORTABLE, "causes", "order_kind"))
     counts = ("failed", "executed", "skipped", "in_incidents", "contradictions", "recoveries", "reversals")
-    zero = dict.fromkeys((*counts, "bursts", "longest_burst", "fail_fail", "fail_pass", "causes", "order_kind"), 0)
+    zero = dict.fromkeys((*counts, "bursts", "longest_burst", "failed_again", "cleared", "causes", "order_kind"), 0)
     return _row({**nothing, **zero, "number": number, "state": State.UNEXECUTED})
 
 
@@ -151,7 +151,7 @@ def _row(told: dict[str, Any]) -> TestRow:
         first_attempts=_count(told, "first"),
         default_branch=_count(told, "default"),
         evidence=Evidence(told["contradictions"], told["recoveries"], told["reversals"]),
-        again=Again(told["fail_fail"], told["fail_fail"] + told["fail_pass"]),
+        again=Again(told["failed_again"], told["failed_again"] + told["cleared"]),
         reruns=_reruns(told, state),
         causes=tuple(name for bit, name in enumerate(CATEGORIES) if told["causes"] >> bit & 1),
         order_kind=ORDER_KINDS[told["order_kind"]] or None,

@@ -15,8 +15,8 @@ from analytics.rows import test_rows as rows_of
 
 COUNTS = (
     *("failed", "executed", "skipped", "failed_first", "executed_first", "failed_default", "executed_default"),
-    *("in_incidents", "contradictions", "recoveries", "reversals", "bursts", "longest_burst", "fail_fail"),
-    *("fail_pass", "to_get_past", "to_expose", "to_confirm", "clean", "causes", "blocked"),
+    *("in_incidents", "contradictions", "recoveries", "reversals", "bursts", "longest_burst", "failed_again"),
+    *("cleared", "to_get_past", "to_expose", "to_confirm", "clean", "causes", "blocked"),
 )
 FLOATS = ("low", "high", "seconds", "last_seen", "last_failure", "flaky_since", "cost", "cost_low", "cost_high")
 
@@ -183,7 +183,9 @@ def test_a_number_of_reruns_has_no_reason() -> None:
 
 
 def test_the_advice_states_its_chance_and_its_cost() -> None:
-    rows = [FLAKY | {"to_get_past": 2, "to_expose": 3, "to_confirm": 8, "fail_fail": 1, "fail_pass": 3, "seconds": 2.0}]
+    rows = [
+        FLAKY | {"to_get_past": 2, "to_expose": 3, "to_confirm": 8, "failed_again": 1, "cleared": 3, "seconds": 2.0}
+    ]
     advice = rerun_advice(columns_of(rows), 5, (1.0, 1.0), 0.95)
     assert advice.fails_again.value == pytest.approx(2 / 6)
     assert 0 < advice.fails_again.low < 2 / 6 < advice.fails_again.high < 1

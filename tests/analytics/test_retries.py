@@ -67,7 +67,7 @@ def test_the_recommended_number_is_for_most_and_the_rest_are_exceptions() -> Non
     bursts = bursts_of([*alone[0], sticky[0]], [*alone[1], sticky[1]])
     failures = np.array([100] * 9 + [20])
     curve = retries.retry_curve(bursts, JEFFREYS, failures, np.full(10, 60.0))
-    assert curve.recommended == 1
+    assert curve.recommended == 2, "the second clears 1.9 % more, the third a tenth of that"
     assert curve.exceptions.tolist() == [False] * 9 + [True]
     assert curve.minutes[0] == 0
     assert curve.minutes[1] == pytest.approx(920)
