@@ -116,6 +116,8 @@ class Refresh(models.Model):
     claim = models.UUIDField(null=True)
     """Who is at it."""
     lease_until = models.DateTimeField(null=True)
+    tries = models.IntegerField(default=0)
+    """Times that a worker took it and was not heard of again."""
     began_at = models.DateTimeField(null=True)
     phase = models.CharField(max_length=40, blank=True)
     share = models.FloatField(default=0)

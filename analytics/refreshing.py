@@ -4,6 +4,7 @@ PostgreSQL is the queue of record, as for uploads: a row a project says what is 
 
 import logging
 import uuid
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -12,6 +13,7 @@ from django.db import InterfaceError, OperationalError
 from django.db.models import F, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce, Least, Now
 
+from analytics.kernel.parameters import DEFAULTS
 from analytics.models import Analysis, Refresh
 from analytics.services import analysis_refresh
 from ingest.models import Project, Upload
@@ -31,7 +33,9 @@ _RETRY_DELAYS = 5
 """After an error of ours, wait so many times the usual delay."""
 
 
-_DUE = Q(claim=None, due_at__lte=Now()) | Q(claim__isnull=False, lease_until__lt=Now())
+_TRIES = 3
+"""A worker that is killed in the same analysis so often is not sent into it again until somebody asks."""
+_DUE = Q(claim=None, due_at__lte=Now()) | Q(claim__isnull=False, lease_until__lt=Now(), tries__lt=_TRIES)
 """Asked for, and the time has come, and nobody is at it; or its holder died."""
 
 
@@ -71,6 +75,16 @@ def refreshes_missed_ask() -> None:
         refresh_ask(project_id=project_id)
 
 
+def refreshes_hopeless_free() -> None:
+    """Let go of analyses whose workers were killed time and again, and say so."""
+    sentence = (
+        f"The analysis was killed {_TRIES} times: it takes longer than TASK_SECONDS or more memory than there is. "
+        "It runs again after the next upload, or when asked."
+    )
+    lost = Refresh.objects.filter(claim__isnull=False, lease_until__lt=Now(), tries__gte=_TRIES)
+    lost.update(claim=None, lease_until=None, phase="", tries=0, error=sentence)
+
+
 def refresh_claim(*, project_id: int) -> uuid.UUID | None:
     """Take what is due. Exactly one caller gets it; what is asked from now on is asked anew."""
     claim = uuid.uuid4()
@@ -82,6 +96,7 @@ def refresh_claim(*, project_id: int) -> uuid.UUID | None:
         share=0,
         asked_at=None,
         due_at=None,
+        tries=F("tries") + 1,
     )
     return claim if won else None
 
@@ -94,7 +109,8 @@ def refresh_run(*, project_id: int) -> Analysis | None:
     held = _Held(project_id, claim)
     try:
         project = Project.objects.get(pk=project_id)
-        return analysis_refresh(project=project, progress=held.progress, finish=held.finish)
+        parameters = replace(DEFAULTS, developer_minutes=settings.DEVELOPER_MINUTES)
+        return analysis_refresh(project=project, parameters=parameters, progress=held.progress, finish=held.finish)
     except RefreshLost:
         logger.warning("project %s: another worker took the analysis over", project_id)
     except (OperationalError, InterfaceError):
@@ -117,13 +133,18 @@ class _Held:
         self._update(phase=phase, share=share, lease_until=Now() + _lease())
 
     def finish(self) -> None:
-        self._update(claim=None, lease_until=None, phase="", share=1, error="")
+        self._update(claim=None, lease_until=None, phase="", share=1, error="", tries=0)
 
     def give_back(self, error: Exception) -> None:
         retry = Now() + timedelta(seconds=_RETRY_DELAYS * settings.ANALYSIS_DELAY_SECONDS)
         sentence = f"The last analysis failed ({type(error).__name__}: {error}); it is tried again."[:500]
         self._mine.update(
-            claim=None, lease_until=None, phase="", due_at=Least(Coalesce(F("due_at"), retry), retry), error=sentence
+            claim=None,
+            lease_until=None,
+            phase="",
+            tries=0,
+            due_at=Least(Coalesce(F("due_at"), retry), retry),
+            error=sentence,
         )
 
     def _update(self, **changes: Any) -> None:

@@ -92,6 +92,7 @@ WEB_THREADS = environment.number("WEB_THREADS", 16, least=1, most=1_024)
 # -- analyses ---------------------------------------------------------------------------------------------------
 
 ANALYSIS_DELAY_SECONDS = environment.number("ANALYSIS_DELAY_SECONDS", 60, least=0, most=86_400)
+DEVELOPER_MINUTES = environment.number("DEVELOPER_MINUTES", 15, least=0, most=10_000)
 ANALYSIS_LEASE_SECONDS = environment.number("ANALYSIS_LEASE_SECONDS", 900, least=10, most=86_400)
 
 # -- uploads ----------------------------------------------------------------------------------------------------
@@ -132,6 +133,7 @@ INSTALLED_APPS = [
     "ingest",
     "analytics",
     "dashboard",
+    "dashboard.quarantine",
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",

@@ -32,6 +32,7 @@ def refresh_analysis(project_id: int) -> None:
 
 @app.task(name="analyses.sweep")
 def sweep_analyses() -> None:
+    refreshing.refreshes_hopeless_free()
     refreshing.refreshes_missed_ask()
     for project_id in refreshing.refreshes_due():
         refresh_analysis.delay(project_id)

@@ -52,9 +52,10 @@ def bursts(executions: Executions, stream: npt.NDArray[np.integer], revision: np
 
     Skips are not executions: they neither end a burst nor make it longer."""
     ran = executions.where(executions.executed)
-    test, report, failing = _by_stream(ran, stream)
+    key, at = by_stream(ran, stream)
+    test, report, failing = ran.test[at], ran.report[at], ran.failing[at]
     same_stream = np.zeros(len(test), dtype=bool)
-    same_stream[1:] = (test[1:] == test[:-1]) & (stream[report[1:]] == stream[report[:-1]])
+    same_stream[1:] = key[1:] == key[:-1]
     before = np.zeros(len(test), dtype=bool)
     before[1:] = failing[:-1]
     starts = np.flatnonzero(failing & ~(same_stream & before))
@@ -88,12 +89,11 @@ def bursts(executions: Executions, stream: npt.NDArray[np.integer], revision: np
     )
 
 
-def _by_stream(
-    ran: Executions, stream: npt.NDArray[np.integer]
-) -> tuple[npt.NDArray[np.integer], npt.NDArray[np.integer], Flags]:
-    """Test, report and failing of each row, by test, stream and time: rows are sorted by test and time already."""
-    if len(stream) and (stream == stream[0]).all():
-        return ran.test, ran.report, ran.failing
+def by_stream(ran: Executions, stream: npt.NDArray[np.integer]) -> tuple[Ints, npt.NDArray[np.intp]]:
+    """Rows in order of test, stream and time, which stream of its test each is in, and where it stood."""
     streams = int(stream.max(initial=-1)) + 2
-    at = np.argsort(ran.test.astype(np.int64) * streams + stream[ran.report], kind="stable")
-    return ran.test[at], ran.report[at], ran.failing[at]
+    key = ran.test.astype(np.int64) * streams + stream[ran.report]
+    if len(stream) and (stream == stream[0]).all():
+        return key, np.arange(len(key))
+    at = np.argsort(key, kind="stable")
+    return key[at], at

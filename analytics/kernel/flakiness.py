@@ -4,8 +4,9 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 
 import numpy as np
+import numpy.typing as npt
 
-from analytics.kernel.bursts import Bursts
+from analytics.kernel.bursts import Bursts, by_stream
 from analytics.kernel.executions import Executions, Flags, Ints, distinct
 from analytics.kernel.parameters import DEFAULTS, Parameters
 from analytics.kernel.reruns import Beta, to_confirm, unlikely_streak
@@ -43,7 +44,7 @@ class Evidence:
     recoveries: Ints
     """Runs in which an attempt failed and another passed, and the producer says that they were attempts."""
     reversals: Ints
-    """Times it failed between two passes on the default branch, across revisions: weak, never enough alone."""
+    """Times it failed between two passes on the default branch: weak, never enough alone."""
     first: Ints
     last: Ints
     """The reports of the first and the last failure that is part of a contradiction or recovery; -1 for none."""
@@ -101,17 +102,18 @@ def _ends(ran: Executions, part: Flags) -> tuple[Ints, Ints]:
 
 
 def _reversals(ran: Executions, situation: Situation) -> Ints:
-    """pass, fail, pass on the default branch: bursts that a pass at another revision came before and after."""
+    """pass, fail, pass on the default branch: bursts with a pass before and after them in the same environment."""
     main = ran.where(situation.default_branch[ran.report])
-    test, failing = main.test, main.failing
+    stream, at = by_stream(main, situation.environment)
+    test, failing = main.test[at], main.failing[at]
     if len(test) < 3:
         return np.zeros(ran.tests, dtype=np.int64)
-    change = np.flatnonzero((test[1:] != test[:-1]) | (failing[1:] != failing[:-1])) + 1
+    change = np.flatnonzero((stream[1:] != stream[:-1]) | (failing[1:] != failing[:-1])) + 1
     starts = np.concatenate([[0], change])
-    owner, bad = test[starts], failing[starts]
+    owner, bad = stream[starts], failing[starts]
     between = np.zeros(len(starts), dtype=bool)
     between[1:-1] = bad[1:-1] & (owner[:-2] == owner[1:-1]) & (owner[2:] == owner[1:-1])
-    return np.bincount(owner[between], minlength=ran.tests).astype(np.int64)
+    return np.bincount(test[starts][between], minlength=ran.tests).astype(np.int64)
 
 
 # -- states ------------------------------------------------------------------------------------------------------
@@ -119,27 +121,51 @@ def _reversals(ran: Executions, situation: Situation) -> Ints:
 
 @dataclass(frozen=True, slots=True)
 class Streaks:
-    """How each test has fared lately on the default branch."""
+    """How each test has fared lately on the default branch, in the environment where it fares worst."""
 
     failing: Ints
-    """Executions since the last pass; 0 where the last one passed."""
+    """Executions there since the last pass; 0 where the last one passed."""
     revisions: Ints
     """Revisions among them."""
+    environment: Ints
+    """Where that is; -1 where it does not fail now."""
     clean: Ints
-    """Executions since the last failure, on any branch."""
+    """Executions since the last failure, on any branch and in any environment."""
 
 
-def streaks(executions: Executions, situation: Situation) -> Streaks:
+def streaks(executions: Executions, situation: Situation, parameters: Parameters = DEFAULTS) -> Streaks:
+    """A test may be broken in one environment alone. One that has not run it lately says nothing of now."""
     ran = executions.where(executions.executed)
+    clean = _since_last(ran, ran.failing)
     main = ran.where(situation.default_branch[ran.report])
-    failing = _since_last(main, ~main.failing)
-    tail = _tail(main, failing)
-    codes = (
-        main.test.astype(np.int64) * (int(situation.revision.max(initial=-1)) + 2) + situation.revision[main.report] + 1
-    )
-    per_test = distinct(codes[tail]) // (int(situation.revision.max(initial=-1)) + 2)
-    revisions = np.bincount(per_test, minlength=ran.tests)
-    return Streaks(failing, revisions.astype(np.int64), _since_last(ran, ran.failing))
+    streak, revisions, where = np.zeros_like(clean), np.zeros_like(clean), np.full_like(clean, -1)
+    if not len(main.test):
+        return Streaks(streak, revisions, where, clean)
+    key, at = by_stream(main, situation.environment)
+    test, last, length = _tails(key, main.test[at], main.failing[at])
+    behind = main.count(main.executed)[test] - 1 - main.rank[at][last]
+    length[behind >= parameters.lately] = 0
+    order = np.lexsort((length, test))
+    worst = order[np.append(test[order][1:] != test[order][:-1], True)]  # of each test, the stream with the longest
+    streak[test[worst]], where[test[worst]] = length[worst], situation.environment[main.report[at][last[worst]]]
+    rows = np.repeat(last[worst], length[worst]) - (np.arange(length[worst].sum()) - _starts(length[worst]))
+    size = int(situation.revision.max(initial=-1)) + 2
+    codes = main.test[at][rows].astype(np.int64) * size + situation.revision[main.report[at][rows]] + 1
+    revisions += np.bincount(distinct(codes) // size, minlength=ran.tests)
+    return Streaks(streak, revisions, np.where(streak > 0, where, -1), clean)
+
+
+def _starts(length: Ints) -> Ints:
+    """For rows of groups of these lengths, the first row of the group that each is in."""
+    return np.repeat(np.cumsum(length) - length, length)
+
+
+def _tails(key: Ints, test: npt.NDArray[np.integer], failing: Flags) -> tuple[Ints, Ints, Ints]:
+    """Of each stream: its test, its last row, and how many rows at its end are failing."""
+    last = np.flatnonzero(np.append(key[1:] != key[:-1], True))
+    first = np.concatenate([[0], last[:-1] + 1])
+    passed = np.maximum.accumulate(np.where(failing, -1, np.arange(len(key))))[last]
+    return test[last].astype(np.int64), last, last - np.maximum(passed, first - 1)
 
 
 def _since_last(ran: Executions, event: Flags) -> Ints:
@@ -147,12 +173,6 @@ def _since_last(ran: Executions, event: Flags) -> Ints:
     last = np.full(ran.tests, -1, dtype=np.int64)
     last[ran.test[event]] = ran.rank[event]  # ranks rise within a test: the last one written stays
     return np.bincount(ran.test, minlength=ran.tests) - 1 - last
-
-
-def _tail(ran: Executions, length: Ints) -> Flags:
-    """The last `length` executions of each test."""
-    count = np.bincount(ran.test, minlength=ran.tests)
-    return np.asarray(ran.rank >= (count - length)[ran.test])
 
 
 def before_clean(bursts: Bursts, lately: Streaks) -> Bursts:

@@ -23,7 +23,7 @@ class Onsets:
     before: Ints
     """Executions before the first contradiction."""
     new: Flags
-    """It had hardly run when it first contradicted itself."""
+    """It had hardly run when it first contradicted itself, and it came while the window was open."""
 
 
 def onsets(executions: Executions, found: Evidence, parameters: Parameters = DEFAULTS) -> Onsets:
@@ -36,7 +36,9 @@ def onsets(executions: Executions, found: Evidence, parameters: Parameters = DEF
     last_failure = np.full(ran.tests, -1, dtype=np.int64)
     last_failure[ran.test[ran.failing]] = ran.report[ran.failing]
     before = np.bincount(ran.test[earlier], minlength=ran.tests).astype(np.int64)
-    new = (found.first >= 0) & (before < parameters.new_executions)
+    came = np.full(ran.tests, -1, dtype=np.int64)
+    came[ran.test[::-1]] = ran.report[::-1]  # backwards: the first one is written last
+    new = (found.first >= 0) & (before < parameters.new_executions) & (came >= parameters.new_executions)
     return Onsets(clean, found.first, found.last, last_failure, before, new)
 
 

@@ -13,8 +13,8 @@ class Parameters:
     """More reruns than this in a row are not worth it: rerun later or on another host. Lam6: 87.8 % of flaky tests
     have bursts of at most 5, 90.6 % of at most 7."""
     retry_gain: float = 0.01
-    """A retry that clears less than this share of the flaky failures is not worth its time for a whole project: a stated
-    choice; single tests that need more are named."""
+    """A retry that clears less than this share of the flaky failures is not worth its time for a whole project: a
+    stated choice; single tests that need more are named."""
     prior_tests: int = 5
     """Fewer flaky tests with repeated failures than this make no prior of their own; the fallback is used."""
     fallback_prior: tuple[float, float] = (0.5, 0.5)
@@ -45,6 +45,8 @@ class Parameters:
     broken_chance: float = 0.001
     """A flaky test that fails in a row is broken where its own bursts make that less likely than this. Every upload
     asks anew, so one in twenty would be met by chance within days."""
+    lately: int = 20
+    """An environment that did not run the test in so many of its last executions says nothing of how it fares now."""
     new_executions: int = 10
     """A test that first contradicts itself within so many executions was flaky when it came, as 75 % are (Lam et
     al., a longitudinal study of flaky tests, 2020)."""

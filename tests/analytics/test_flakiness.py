@@ -99,13 +99,27 @@ def test_evidence_is_what_looking_gives(drawn) -> None:  # type: ignore[no-untyp
             if one in (P, F, E) and revision >= 0:
                 seen.setdefault((revision, environment), set()).add(one in (F, E))
         assert found.contradictions[test] == sum(len(both) == 2 for both in seen.values())
-        on_main = [one in (F, E) for one, branch in zip(row, main, strict=True) if branch and one in (P, F, E)]
-        shape = [one for i, one in enumerate(on_main) if i == 0 or on_main[i - 1] != one]
-        assert found.reversals[test] == sum(one for one in shape[1:-1])
+        tails, reversals = [0], 0
+        for place in set(environments):
+            there = [
+                one in (F, E)
+                for one, branch, where in zip(row, main, environments, strict=True)
+                if branch and where == place and one in (P, F, E)
+            ]
+            shape = [one for i, one in enumerate(there) if i == 0 or there[i - 1] != one]
+            reversals += sum(one for one in shape[1:-1])
+            tails.append(len(there) - max((i + 1 for i, one in enumerate(there) if not one), default=0))
+        assert found.reversals[test] == reversals
+        assert lately.failing[test] == max(tails)
         everywhere = [one in (F, E) for one in row if one in (P, F, E)]
-        assert lately.failing[test] == len(on_main) - max(
-            (i + 1 for i, one in enumerate(on_main) if not one), default=0
-        )
         assert lately.clean[test] == len(everywhere) - max(
             (i + 1 for i, one in enumerate(everywhere) if one), default=0
         )
+
+
+def test_broken_in_one_environment_is_broken_and_an_environment_of_long_ago_is_not() -> None:
+    linux, macos = 0, 1
+    alternating = [P, P] * 3 + [P, F] * 5
+    assert concluded(alternating, list(range(16)), environments=[linux, macos] * 8) is State.BROKEN
+    long_ago = [F] + [P] * 25
+    assert concluded(long_ago, list(range(26)), environments=[macos] + [linux] * 25) is not State.BROKEN

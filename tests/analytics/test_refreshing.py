@@ -112,6 +112,19 @@ def test_a_dead_workers_analysis_is_taken_over(flaky: Project) -> None:
         refreshing._Held(flaky.pk, claim).finish()
 
 
+def test_an_analysis_that_kills_its_workers_is_given_up_until_asked_again(flaky: Project) -> None:
+    refresh_ask(project_id=flaky.pk, delay=0)
+    for _ in range(3):
+        assert refresh_claim(project_id=flaky.pk) is not None
+        Refresh.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    assert refreshes_due() == [] and refresh_claim(project_id=flaky.pk) is None
+    refreshing.refreshes_hopeless_free()
+    assert "killed 3 times" in Refresh.objects.get(project=flaky).error
+    refresh_ask(project_id=flaky.pk, delay=0)
+    assert refresh_run(project_id=flaky.pk) is not None
+    assert Refresh.objects.get(project=flaky).error == ""
+
+
 def test_a_worker_that_lost_its_claim_stores_nothing(flaky: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     refresh_ask(project_id=flaky.pk, delay=0)
     store = services.analysis_store
