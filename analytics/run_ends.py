@@ -4,14 +4,28 @@ A run that came after the analysis is judged by it as well; one that is older th
 
 from datetime import datetime
 
-from django.db.models import Case, CharField, Exists, F, OuterRef, Q, QuerySet, Value, When
-from django.db.models.functions import Coalesce
+import numpy as np
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import (
+    BooleanField,
+    Case,
+    CharField,
+    Exists,
+    F,
+    Func,
+    IntegerField,
+    OuterRef,
+    Q,
+    QuerySet,
+    Value,
+    When,
+)
 
 from analytics.columns import Columns
 from analytics.kernel.flakiness import State
 from analytics.models import Analysis, IncidentDecision, IncidentFinding
 from ingest.junit.report import Provenance
-from ingest.models import Attempt, Failure, Report, Run
+from ingest.models import Attempt, Failure, Report, Run, Test
 
 PASSED, FLAKY, REGRESSION, INCIDENT = "passed", "flaky", "regression", "incident"
 FAILED = "failed"
@@ -25,22 +39,40 @@ RED = Q(failed__gt=0) | Q(errored__gt=0) | ~Q(run_errors=[])
 _EXPLAINS = (State.FLAKY, State.RECOVERED)
 
 
+class _OneOf(Func):
+    """`IN` with one value, an array: thousands of numbers are written in no time."""
+
+    template = "%(expressions)s)"
+    arg_joiner = " = ANY("
+    output_field = BooleanField()
+
+
+def _one_of(name: str, values: list[int]) -> Q:
+    return Q(_OneOf(F(name), Value(values, output_field=ArrayField(IntegerField()))))
+
+
+class _Each(Exists):
+    """Asked of each row that is read: without the offset PostgreSQL reads all failures of all projects beforehand."""
+
+    template = "EXISTS(%(subquery)s OFFSET 0)"
+
+
 def with_ends(runs: "QuerySet[Run]", analysis: Analysis | None, columns: Columns) -> "QuerySet[Run]":
     """Runs with `end`, one of ENDS or GONE; what it costs grows with the rows that are read and not with the tests."""
     reports = Report.objects.filter(run=OuterRef("pk"))
-    red = Exists(reports.filter(RED))
+    red = _Each(reports.filter(RED))
     judged = [] if analysis is None or analysis.since is None else _judged(analysis, analysis.since, columns, reports)
-    cases = [When(~Exists(reports), then=Value(GONE)), When(~red, then=Value(PASSED)), *judged]
+    cases = [When(~_Each(reports), then=Value(GONE)), When(~red, then=Value(PASSED)), *judged]
     return runs.annotate(end=Case(*cases, default=Value(FAILED), output_field=CharField()))
 
 
 def _judged(analysis: Analysis, since: datetime, columns: Columns, reports: "QuerySet[Report]") -> list[When]:
-    incidents = Exists(reports.filter(pk__in=incident_reports(analysis).values("report_id")))
-    errors = Exists(reports.exclude(run_errors=[]))
+    incidents = _Each(reports.filter(pk__in=incident_reports(analysis).values("report_id")))
+    errors = _Each(reports.exclude(run_errors=[]))
     return [
         When(started_at__lt=since, then=Value(FAILED)),
         When(incidents, then=Value(INCIDENT)),
-        When(Q(errors) | Q(Exists(_unexplained(columns))), then=Value(REGRESSION)),
+        When(Q(errors) | Q(_Each(_unexplained(analysis, columns))), then=Value(REGRESSION)),
         When(pk__isnull=False, then=Value(FLAKY)),
     ]
 
@@ -52,20 +84,20 @@ def incident_reports(analysis: Analysis) -> "QuerySet[IncidentFinding]":
     return IncidentFinding.objects.filter(by_rules | Q(data__decided=confirmed), analysis=analysis)
 
 
-def _unexplained(columns: Columns) -> "QuerySet[Failure]":
+def _unexplained(analysis: Analysis, columns: Columns) -> "QuerySet[Failure]":
     """Failures that no later attempt cleared, of tests that are not flaky. Attempts whose relation is not known clear
     nothing."""
     later = Attempt.objects.filter(report=OuterRef("report"), test=OuterRef("test"), ordinal__gt=OuterRef("ordinal"))
-    cleared = Exists(later.exclude(provenance=Provenance.AMBIGUOUS.value))
-    failures = Failure.objects.filter(~cleared, report__run=OuterRef("pk"))
-    number = Coalesce(F("test__alias_of__number"), F("test__number"))
-    return failures.annotate(now=number).exclude(now__in=flaky_numbers(columns))
+    cleared = _Each(later.exclude(provenance=Provenance.AMBIGUOUS.value))
+    failures = Failure.objects.filter(report__run=OuterRef("pk")).filter(~_one_of("test_id", _flaky(analysis, columns)))
+    return failures.filter(~cleared)
 
 
-def flaky_numbers(columns: Columns) -> list[int]:
-    """Tests that are flaky now or were: what explains a failure."""
+def _flaky(analysis: Analysis, columns: Columns) -> list[int]:
+    """Ids of the tests that are flaky now or were, under all their names: what explains a failure."""
     if not len(columns):
         return []
-    explains = (columns["state"] == _EXPLAINS[0]) | (columns["state"] == _EXPLAINS[1])
-    numbers: list[int] = columns["number"][explains].tolist()
-    return numbers
+    numbers = columns["number"][np.isin(columns["state"], _EXPLAINS)].tolist()
+    tests = Test.objects.filter(project=analysis.project_id).values_list("pk", flat=True)
+    now = list(tests.filter(_one_of("number", numbers)))
+    return now + list(tests.filter(_one_of("alias_of_id", now)))

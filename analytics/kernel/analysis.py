@@ -56,6 +56,7 @@ class Analysis:
     hours: HourStandouts
     runs: Runs
     blocked: BlockedRuns
+    """By tests that are flaky or were."""
     priority: Priority
     retries: RetryCurve
     suites: SuiteBounds
@@ -91,6 +92,7 @@ def analyse(window: Window, parameters: Parameters = DEFAULTS, progress: Progres
     runs = run_ends(window.reports, incident, test, run, flaky)
     blocked = blocked_runs(test, run, flaky, run_count, incident=runs.excused)
     seconds = window.seconds[window.failing]
+    now = blocked.still(failed.state == State.FLAKY)
     return Analysis(
         window=window,
         state=_states(window, failed),
@@ -109,7 +111,7 @@ def analyse(window: Window, parameters: Parameters = DEFAULTS, progress: Progres
         hours=hours,
         runs=runs,
         blocked=blocked,
-        priority=priority(blocked, spent(of_flaky, window.reports.run), runs.seconds, together.label, parameters),
+        priority=priority(now, spent(of_flaky, window.reports.run), runs.seconds, together.label, parameters),
         retries=retry_curve(failed.bursts, failed.prior, np.where(flaky, failed.rates.failed, 0), seconds, parameters),
         suites=suite_bounds(of_flaky, flaky, window.suite[window.failing], window.reports.run, parameters),
     )

@@ -27,6 +27,12 @@ class BlockedRuns:
     def count(self) -> int:
         return int(np.count_nonzero(self.size))
 
+    def still(self, flaky: Flags) -> "BlockedRuns":
+        """What would block runs today: tests that have recovered do so no more (`flaky` by test)."""
+        kept = flaky[self.test]
+        size = np.bincount(self.run[kept], minlength=len(self.size)).astype(np.int64)
+        return BlockedRuns(self.test[kept], self.run[kept], self.flaky & flaky, size)
+
 
 @dataclass(frozen=True, slots=True)
 class Spent:

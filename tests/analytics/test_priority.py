@@ -199,3 +199,11 @@ def test_blocked_runs_of_nobody_are_none() -> None:
     nothing = executions.of_matrix(np.full((2, 3), -1))
     assert len(priority.last_failures(nothing, np.arange(3))[0]) == 0
     assert isinstance(priority.blocked_runs(*cells(), np.array([True, False]), 3), BlockedRuns)
+
+
+def test_what_has_recovered_is_not_to_be_fixed() -> None:
+    test, run = np.array([0, 1, 1, 0]), np.array([0, 0, 1, 2])
+    blocked = priority.blocked_runs(test, run, np.array([True, True]), 3)
+    now = blocked.still(np.array([True, False]))
+    assert (blocked.count, now.count) == (3, 2)
+    assert now.size.tolist() == [1, 0, 1] and now.test.tolist() == [0, 0]
