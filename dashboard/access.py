@@ -9,9 +9,12 @@ from ingest.tokens import looks_like_token, token_digest
 
 MAY: dict[str, frozenset[str]] = {
     "upload": frozenset({Token.Scope.UPLOAD}),
-    "read": frozenset({Token.Scope.UPLOAD, Token.Scope.READ}),
+    "read": frozenset({Token.Scope.UPLOAD, Token.Scope.READ, Token.Scope.QUARANTINE}),
     "decide": frozenset({Token.Scope.UPLOAD}),
     "refresh": frozenset({Token.Scope.UPLOAD}),
+    "gate": frozenset({Token.Scope.UPLOAD}),
+    "quarantine": frozenset({Token.Scope.QUARANTINE}),
+    "policy": frozenset({Token.Scope.QUARANTINE}),
 }
 """Action -> token scopes that allow it."""
 

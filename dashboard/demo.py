@@ -5,9 +5,10 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
-from django.db import IntegrityError
+from django.db import IntegrityError, transaction
 
 from analytics.refreshing import refresh_ask
+from analytics.selectors import current_analysis
 from analytics.simulate import DEMO, History, SimulatedUpload, simulate
 from ingest.bundle import BundleWriter
 from ingest.metadata import RunMetadata
@@ -28,7 +29,8 @@ def demo_create() -> Project:
     if known is not None:
         return known
     try:
-        return project_create(slug=SLUG, name="Demo (simulated)", demo=True)
+        with transaction.atomic():
+            return project_create(slug=SLUG, name="Demo (simulated)", demo=True)
     except IntegrityError:  # two at once, or somebody's own project is called so
         return demo_project() or project_create(slug="flakeboard-demo", name="Demo (simulated)", demo=True)
 
@@ -63,10 +65,12 @@ def _receive(project: Project, upload: SimulatedUpload) -> Upload:
 
 
 def demo_progress(project: Project) -> tuple[int, int] | None:
-    """Runs loaded and runs in all, while it is loading; None once it is done."""
+    """Runs loaded and runs in all, while it is loading; None once it is analysed."""
+    if current_analysis(project.pk) is not None:
+        return None
     done = Upload.objects.filter(project=project, state=Upload.State.PROCESSED).count()
     total = _runs(project.created_at)
-    return None if done >= total else (done, total)
+    return min(done, total), total
 
 
 @lru_cache(maxsize=4)

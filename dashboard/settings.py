@@ -84,6 +84,7 @@ CELERY_BEAT_SCHEDULE = {
     # A sweep that nobody took before the next one was due is of no more use: they must not pile up.
     "sweep": {"task": "uploads.sweep", "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS}},
     "analyses": {"task": "analyses.sweep", "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS}},
+    "quarantines": {"task": "quarantines.expire", "schedule": 60, "options": {"expires": 60}},
 }
 WORKER_CONCURRENCY = environment.number("WORKER_CONCURRENCY", 2, least=1, most=256)
 WEB_CONCURRENCY = environment.number("WEB_CONCURRENCY", 2, least=1, most=256)
@@ -211,6 +212,11 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "UploadStateEnum": "ingest.models.Upload.State",
         "TestStateEnum": "dashboard.api.row_serializers.STATES",
+        "QuarantineStateEnum": "dashboard.api.quarantines_serializers.STATES",
+        "QuarantineBeginningEnum": "dashboard.api.quarantines_serializers.BEGINNINGS",
+        "QuarantineModeEnum": "dashboard.api.quarantines_serializers.MODES",
+        "QuarantineActionEnum": "dashboard.api.quarantines_serializers.ACTIONS",
+        "PolicyModeEnum": "dashboard.api.policy_serializers.POLICY_MODES",
     },
 }
 

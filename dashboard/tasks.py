@@ -7,6 +7,7 @@ from celery import Task
 from analytics import refreshing
 from dashboard import demo
 from dashboard.celery import app
+from dashboard.quarantine import applying, expiry
 from ingest import processing
 from ingest.selectors import upload_project
 
@@ -27,7 +28,18 @@ def sweep_uploads() -> None:
 
 @app.task(name="analyses.refresh")
 def refresh_analysis(project_id: int) -> None:
-    refreshing.refresh_run(project_id=project_id)
+    if refreshing.refresh_run(project_id=project_id) is not None:
+        _wake(apply_policy, project_id, "the policy, after the next analysis")
+
+
+@app.task(name="policies.apply")
+def apply_policy(project_id: int) -> None:
+    applying.policy_apply(project_id=project_id)
+
+
+@app.task(name="quarantines.expire")
+def expire_quarantines() -> None:
+    expiry.quarantines_expire()
 
 
 @app.task(name="analyses.sweep")

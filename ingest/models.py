@@ -37,6 +37,7 @@ class Token(models.Model):
     class Scope(models.TextChoices):
         UPLOAD = "upload"
         READ = "read"
+        QUARANTINE = "quarantine"
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="tokens")
     name = models.CharField(max_length=120)

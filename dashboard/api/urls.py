@@ -1,7 +1,19 @@
 from django.urls import path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
-from dashboard.api import analyses, clusters, incidents, orders, priorities, reruns, tests, uploads
+from dashboard.api import (
+    analyses,
+    clusters,
+    gate,
+    incidents,
+    orders,
+    policy,
+    priorities,
+    quarantines,
+    reruns,
+    tests,
+    uploads,
+)
 
 _PROJECT = "v1/projects/<slug:slug>/"
 
@@ -30,4 +42,12 @@ urlpatterns = [
     _below("reruns", reruns.RerunListView, "api-reruns"),
     _below("reruns/<int:number>", reruns.RerunView, "api-rerun"),
     _below("priorities", priorities.PriorityListView, "api-priorities"),
+    _below("gate", gate.GateListView, "api-gates"),
+    _below("gate/<int:decision_id>", gate.GateView, "api-gate"),
+    _below("quarantines", quarantines.QuarantineListView, "api-quarantines"),
+    _below("quarantines/export/<str:kind>", quarantines.QuarantineExportView, "api-quarantine-export"),
+    _below("quarantines/<int:quarantine_id>", quarantines.QuarantineView, "api-quarantine"),
+    _below("quarantines/<int:quarantine_id>/<str:action>", quarantines.QuarantineActView, "api-quarantine-act"),
+    _below("policy", policy.PolicyView, "api-policy"),
+    _below("policy/dry-run", policy.DryRunView, "api-policy-dry-run"),
 ]

@@ -8,10 +8,11 @@ from django import template
 from django.forms import BoundField
 from django.template.context import RequestContext
 from django.urls import reverse
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from analytics.kernel.flakiness import State
+from analytics.rows import Reruns
 from dashboard.charts import labels
 from dashboard.charts.sparkline import rate_sparkline, verdict_strip
 from dashboard.web.helps import HELPS
@@ -182,6 +183,21 @@ def _bar(found: float, low: float | None, high: float | None, top: float) -> Saf
         f"{max(right - left, 1):.1f}",
         f"{at:.1f}",
     )
+
+
+@register.simple_tag
+def rerun_cells(reruns: Reruns) -> SafeString:
+    """The three numbers as cells of a table; where there is none, why."""
+    return format_html_join("", '<td class="fb-number">{}</td>', ((_rerun(reruns, name),) for name in _RERUNS))
+
+
+_RERUNS = ("to_get_past", "to_expose", "to_confirm")
+_NO_RERUNS = '<span class="fb-dim" title="{0}">–<span class="visually-hidden"> {0}</span></span>'
+
+
+def _rerun(reruns: Reruns, name: str) -> SafeString | str:
+    number = getattr(reruns, name)
+    return format_html(_NO_RERUNS, reruns.reasons[name]) if number is None else f"{number:,}"
 
 
 @register.simple_tag

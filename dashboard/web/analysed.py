@@ -31,6 +31,11 @@ class Analysed:
     refresh: Refresh | None
 
     @property
+    def shown(self) -> int:
+        """Which analysis a page shows; 0 for none."""
+        return self.analysis.pk if self.analysis is not None else 0
+
+    @property
     def running(self) -> bool:
         return self.refresh is not None and self.refresh.claim is not None
 
@@ -87,7 +92,7 @@ def status(request: HttpRequest, project: Project) -> HttpResponse:
 def _status(request: HttpRequest, project: Project) -> HttpResponse:
     now = Analysed(current_analysis(project.pk), Columns(b""), refresh_of(project.pk))
     shown = number(request.GET or request.POST, "shown", 0)
-    newer = now.analysis is not None and now.analysis.pk != shown
+    newer = now.shown != shown
     context = {"project": project, "analysed": now, "newer": newer, "shown": shown}
     return render(request, "partials/analysis_status.html", context)
 

@@ -1,6 +1,6 @@
 """One test in one run, with all that its failures said."""
 
-import sys
+from typing import Any
 
 import numpy as np
 from django.http import Http404, HttpRequest, HttpResponse
@@ -8,7 +8,8 @@ from django.shortcuts import render
 
 from dashboard.web.asking import number as number_asked
 from dashboard.web.cases import shown_cases
-from dashboard.web.doors import project_page
+from dashboard.web.doors import project_page, project_part
+from dashboard.web.recent import note_test
 from dashboard.web.run import run_of
 from dashboard.web.test import test_of
 from ingest.models import Failure, Project, Report, Run, Test
@@ -18,11 +19,22 @@ from ingest.vectors import RETRIED, decode_durations, verdict_of
 
 @project_page
 def case_detail(request: HttpRequest, project: Project, run_id: int, number: int) -> HttpResponse:
+    context = _context(request, project, run_id, number)
+    note_test(request, project, context["test"])
+    return render(request, "case.html", context)
+
+
+@project_part
+def case_said(request: HttpRequest, project: Project, run_id: int, number: int) -> HttpResponse:
+    """What it said, for the run's page to show where it is opened there."""
+    return render(request, "partials/attempts.html", _context(request, project, run_id, number))
+
+
+def _context(request: HttpRequest, project: Project, run_id: int, number: int) -> dict[str, Any]:
     run, test = run_of(project, run_id), test_of(project, number)
     report, case = _find(run, test, number_asked(request.GET, "report", 0))
-    shown = shown_cases(report, [case], budget=sys.maxsize)[0]
-    context = {"project": project, "run": run, "test": case.test, "report": report, "shown": shown}
-    return render(request, "case.html", context)
+    shown = shown_cases(report.pk, [case])[0]
+    return {"project": project, "run": run, "test": case.test, "report": report, "shown": shown}
 
 
 def _find(run: Run, test: Test, report_id: int) -> tuple[Report, CaseRow]:

@@ -48,13 +48,15 @@ def _shown(project: Project, now: Analysed, cluster: ClusterFinding) -> dict[str
         reports=(data["first_report"], data["last_report"], *data["reports"]),
         signatures=(one["id"] for one in data["signatures"]),
     )
+    members = _members(now.columns, data, known)
     return {
         "cluster": data,
         "size": len(data["tests"]),
         "agreement": agreement_words(cluster.view, len(data["tests"]), data["agreement"]),
         "other_view": OTHER[View(cluster.view)].value,
         "others": _elsewhere(now.columns, data["tests"], View(cluster.view)),
-        "members": _members(now.columns, data, known),
+        "members": members,
+        "top": max((one.row.rate.high for one in members if one.row.rate), default=1.0),
         "first": known.report(data["first_report"]),
         "last": known.report(data["last_report"]),
         "signatures": [(one, known.signature(one["id"])) for one in data["signatures"]],

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from django.db.models import Q, QuerySet
+from django.db.models import Count, F, Func, IntegerField, Q, QuerySet, Sum
 from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import render
 
@@ -20,6 +20,7 @@ from dashboard.web.asking import choice, words
 from dashboard.web.doors import project_page
 from dashboard.web.exporting import exported
 from dashboard.web.paging import numbered_page
+from dashboard.web.signatures import brief
 from ingest.models import Project
 
 PAGE_SIZE = 25
@@ -36,7 +37,7 @@ _FIELDS = (*_LISTED, "data__signatures", "data__first_report", "data__last_repor
 # -- what tests say of clusters ----------------------------------------------------------------------------------
 
 
-def rows_by_cluster(columns: Columns, name: str) -> dict[int, list[int]]:
+def rows_by_cluster(columns: Columns, name: str = "cluster") -> dict[int, list[int]]:
     """Cluster -> the rows of its tests; `name` is the column of one of the two views."""
     if not len(columns):
         return {}
@@ -96,7 +97,7 @@ class ListedCluster:
     runs: int
     shared_runs: int
     agreement: dict[str, int]
-    signature: str | None
+    signature: str
     first: ReportName | None
     last: ReportName | None
 
@@ -144,7 +145,7 @@ def _listed(rows: list[tuple[Any, ...]], known: Names) -> list[ListedCluster]:
             runs=runs,
             shared_runs=shared,
             agreement=agreement,
-            signature=known.signature(signatures[0]["id"]) if signatures else None,
+            signature=brief(known.signature(signatures[0]["id"])) if signatures else "",
             first=known.report(first),
             last=known.report(last),
         )
@@ -188,12 +189,16 @@ def cluster_list(request: HttpRequest, project: Project) -> HttpResponseBase:
 
 def _counts(analysis: Analysis | None) -> dict[str, Any]:
     """How many clusters each view has, how many tests are in them, and on how many the two disagree."""
-    found = clusters_of(analysis).order_by().values_list("view", "data__tests", "data__agreement")
-    every = list(found)
-    views = {view.value: sum(one[0] == view for one in every) for view in View}
-    tests = {view.value: sum(len(one[1]) for one in every if one[0] == view) for view in View}
-    disagreeing = sum(bool(agreement["apart"] or agreement["alone"]) for _, _, agreement in every)
-    return {"views": views, "tests_in": tests, "disagreeing": disagreeing}
+    size = Func(F("data__tests"), function="jsonb_array_length", output_field=IntegerField())
+    found = clusters_of(analysis).order_by().values_list("view")
+    sums = found.annotate(clusters=Count("pk"), size=Sum(size), disagreeing=Count("pk", filter=_DISAGREES))
+    told = {view: counts for view, *counts in sums}
+    of_view = {view.value: told.get(view.value, (0, 0, 0)) for view in View}
+    return {
+        "views": {view: counts[0] for view, counts in of_view.items()},
+        "tests_in": {view: counts[1] for view, counts in of_view.items()},
+        "disagreeing": sum(counts[2] for counts in of_view.values()),
+    }
 
 
 HEADERS = (

@@ -52,7 +52,8 @@ def body(name: str) -> SafeString:
         for inner in token.children or ():
             _link(inner)
         _table(token)
-    return mark_safe(reader.renderer.render(tokens, reader.options, {}))  # noqa: S308 - made of our own files
+    made = reader.renderer.render(tokens, reader.options, {})
+    return mark_safe(made.replace("<pre>", '<pre tabindex="0">'))  # noqa: S308 - made of our own files
 
 
 def _heading(tokens: list[Token], at: int) -> str:
@@ -85,8 +86,10 @@ def _link(token: Token) -> None:
 
 
 def _table(token: Token) -> None:
+    """In our looks. What scrolls sideways on a phone, a keyboard must reach."""
     if token.type == "table_open":
         token.attrSet("class", "table")
+        token.attrSet("tabindex", "0")
     elif token.type == "th_open":
         token.attrSet("scope", "col")
 

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.feedgenerator import Atom1Feed
+from django.utils.html import escape
 
 from analytics.naming import TestName, names
 from analytics.rows import TestRow
@@ -26,7 +27,10 @@ def flaky_feed(request: HttpRequest, project: Project) -> HttpResponse:
     now = analysed(project)
     version = now.analysis.pk if now.analysis else None
     return cached(
-        request, ("feed", version), lambda: _written(project, newest_flaky(now.columns, ENTRIES)), Atom1Feed.content_type
+        request,
+        ("feed", version),
+        lambda: _written(project, newest_flaky(now.columns, ENTRIES)),
+        Atom1Feed.content_type,
     )
 
 
@@ -44,7 +48,7 @@ def _written(project: Project, rows: list[TestRow]) -> str:
         feed.add_item(
             title=f"{_short(name.name)} is flaky",
             link=link,
-            description=_sentence(row, name),
+            description=escape(_sentence(row, name)),  # a summary is read as HTML, a title is not
             unique_id=f"{link}#flaky-since-{row.flaky_since:%Y-%m-%dT%H:%M:%SZ}",
             pubdate=row.flaky_since,
             updateddate=row.flaky_since,

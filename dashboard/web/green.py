@@ -44,6 +44,8 @@ class Green:
     """What the tests that fail now did there; of those that it does not have there is none."""
     differences: Sequence[tuple[str, str, str]]
     """What differs besides: its name, then and now."""
+    reordered: bool
+    """Its tests ran in another order."""
 
 
 def last_green(
@@ -90,7 +92,8 @@ def _compared(
         new=Changed(len(new), [known.test(one) for one in new[:NAMED].tolist()]),
         gone=Changed(len(gone), [known.test(one) for one in gone[:NAMED].tolist()]),
         verdicts=_verdicts(theirs, failing, renames),
-        differences=_differences(run, reports, green, theirs),
+        differences=_differences(run, green),
+        reordered=_reordered(reports, theirs),
     )
 
 
@@ -109,11 +112,12 @@ def _verdicts(reports: Sequence[Report], failing: Collection[int], renames: Rena
     return found
 
 
-def _differences(
-    run: Run, reports: Sequence[Report], green: Run, theirs: Sequence[Report]
-) -> list[tuple[str, str, str]]:
-    told = [("host", green.host, run.host), ("pull request", green.pull_request, run.pull_request)]
-    now, then = {one.order_digest for one in reports}, {one.order_digest for one in theirs}
-    if None not in now | then and now != then and len(reports) == len(theirs):
-        told.append(("order of the tests", "one", "another"))
+def _differences(run: Run, green: Run) -> list[tuple[str, str, str]]:
+    told = (("host", green.host, run.host), ("pull request", green.pull_request, run.pull_request))
     return [one for one in told if one[1] != one[2]]
+
+
+def _reordered(now: Sequence[Report], then: Sequence[Report]) -> bool:
+    """Only where both say in which order they ran."""
+    orders, others = {one.order_digest for one in now}, {one.order_digest for one in then}
+    return None not in orders | others and len(now) == len(then) and orders != others

@@ -3,6 +3,10 @@
 HELPS: dict[str, tuple[str, str]] = {
     # -- rates
     "rate": ("Failures and errors by executions; skips are not executions, and incidents are left out.", "rate"),
+    "rate_low": (
+        "Failures and errors by executions, with the 95 % interval. Sorted by its lower end: what surely fails often.",
+        "interval",
+    ),
     "interval": (
         "The true rate lies in it with 95 % confidence (Clopper-Pearson). The more executions, the narrower.",
         "interval",

@@ -1,6 +1,7 @@
 """Incidents as pictures: on a time line by host and environment, and how many runs they cost each week."""
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -30,20 +31,18 @@ def _span(analysis: Analysis | None) -> tuple[datetime, datetime]:
 class Week:
     monday: date
     incidents: int
-    """Runs whose failures belong to the machines."""
     runs: int
 
 
-def weeks_of(analysis: Analysis | None) -> list[Week]:
-    """Every week of the window, those without an incident too, from how the analysis says that runs ended."""
-    incidents: Counter[date] = Counter()
+def weeks_of(analysis: Analysis | None, moments: Iterable[datetime]) -> list[Week]:
+    """Every week of the window, those without an incident too; `moments` are when incidents were."""
     runs: Counter[date] = Counter()
     for day in analysis.summary["days"] if analysis else ():
-        monday = _monday(_EPOCH + timedelta(days=day["day"]))
-        incidents[monday] += day["incident"]
-        runs[monday] += sum(day[end] for end in ("passed", "flaky", "regression", "incident"))
+        of_day = sum(day[end] for end in ("passed", "flaky", "regression", "incident"))
+        runs[_monday(_EPOCH + timedelta(days=day["day"]))] += of_day
     if not runs:
         return []
+    incidents = Counter(_monday(moment.astimezone(UTC).date()) for moment in moments)
     count = (max(runs) - min(runs)).days // 7 + 1
     mondays = (min(runs) + timedelta(weeks=week) for week in range(count))
     return [Week(monday, incidents[monday], runs[monday]) for monday in mondays]
@@ -53,9 +52,9 @@ def _monday(day: date) -> date:
     return day - timedelta(days=day.weekday())
 
 
-def trend(analysis: Analysis | None) -> dict[str, Any]:
-    weeks = weeks_of(analysis)
-    headers = ("Week from", "Runs lost to incidents", "Runs")
+def trend(analysis: Analysis | None, moments: Iterable[datetime]) -> dict[str, Any]:
+    weeks = weeks_of(analysis, moments)
+    headers = ("Week from", "Incidents", "Runs")
     table = Table(headers, tuple((f"{one.monday}", f"{one.incidents:,}", f"{one.runs:,}") for one in weeks))
     return {"figure": _trend_figure(weeks), "table": table}
 
@@ -66,10 +65,12 @@ def _trend_figure(weeks: list[Week]) -> Figure | None:
     counts = bars(
         [one.monday.isoformat() for one in weeks],
         [one.incidents for one in weeks],
-        "runs lost to incidents",
+        "incidents",
         INCIDENT,
-        hovertext=[f"week from {one.monday}<br>{one.incidents:,} of {one.runs:,} runs" for one in weeks],
+        hovertext=[f"week from {one.monday}<br>{one.incidents:,} in {one.runs:,} runs" for one in weeks],
         hoverinfo="text",
     )
-    axis = count_axis("runs lost to incidents, by week", max(one.incidents for one in weeks))
-    return figure([counts], height=240, bargap=0.3, showlegend=False, xaxis=time_axis(), yaxis=axis)
+    axis = count_axis("incidents per week", max(one.incidents for one in weeks))
+    named = [one.monday.isoformat() for one in weeks][:: len(weeks) // 8 + 1]
+    days = time_axis(tickvals=named, tickformat="%-d %b")
+    return figure([counts], height=240, bargap=0.3, showlegend=False, xaxis=days, yaxis=axis)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -19,10 +20,12 @@ from dashboard.api.refreshes import refresh_now
 from dashboard.charts.incident_timeline import TimedIncident
 from dashboard.web.analysed import analysed
 from dashboard.web.asking import choice, words
+from dashboard.web.chances import p_words
 from dashboard.web.doors import project_page
 from dashboard.web.exporting import exported
 from dashboard.web.incident_pictures import timeline, trend
 from dashboard.web.paging import numbered_page
+from dashboard.web.signatures import brief
 from ingest.models import Project, Report
 
 PAGE_SIZE = 50
@@ -31,10 +34,11 @@ DRAWN = 300
 Word = IncidentDecision.Word
 OPEN = "open"
 WHY = {
-    "bulk": "many tests and a large share of them failed at once",
-    "improbable": "more tests failed, across suites, than their own rates explain",
-    "environment": "most of its failures name the environment",
+    "bulk": ("many at once", "Many tests and a large share of them failed at once."),
+    "improbable": ("beyond chance", "More tests failed, across suites, than their own rates explain."),
+    "environment": ("names the machine", "Most failures name the environment, such as connection refused."),
 }
+"""Rule -> in short, and as a sentence."""
 _KEPT = ("decided", "why", "host", "page")
 """What of the page's question a decision comes back to."""
 
@@ -67,16 +71,20 @@ class Incident:
         return self.decision.word if self.decision else OPEN
 
     @property
-    def reasons(self) -> list[str]:
+    def reasons(self) -> list[tuple[str, str]]:
         return [WHY[one] for one in self.why]
+
+    @property
+    def said(self) -> str:
+        return brief(self.signature)
 
     @property
     def place(self) -> str:
         return ", ".join(f"{name}={value}" for name, value in self.environment.items())
 
     @property
-    def share(self) -> float | None:
-        return self.failing / self.executed if self.executed else None
+    def chance(self) -> str:
+        return p_words(self.p_value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,11 +137,16 @@ def _incident(finding: IncidentFinding, known: Names, decision: IncidentDecision
     return Incident(
         report=report,
         signature=known.signature(data["signature"]),
-        counted=data["decided"] == Word.CONFIRMED or (bool(data["why"]) and data["decided"] != Word.REJECTED),
+        counted=_counted(data["why"], data["decided"]),
         decision=decision,
         applied=(decision.word if decision else "") == data["decided"],
         **{name: data[name] for name in kept},
     )
+
+
+def _counted(why: list[str], decided: str) -> bool:
+    """By our rules, unless a person rejected it; or by a person's word."""
+    return decided == Word.CONFIRMED or (bool(why) and decided != Word.REJECTED)
 
 
 def timed(shown: list[Incident]) -> tuple[TimedIncident, ...]:
@@ -178,10 +191,17 @@ def incident_list(request: HttpRequest, project: Project) -> HttpResponseBase:
         "kept": urlencode({name: request.GET[name] for name in _KEPT if name in request.GET}),
         "timeline": timeline(timed(drawn), now.analysis),
         "drawn": DRAWN,
-        "trend": trend(now.analysis),
+        "trend": trend(now.analysis, _moments(every)),
         **_counts(drawn, every, now.analysis),
     }
     return render(request, "incidents.html", context)
+
+
+def _moments(every: "QuerySet[IncidentFinding]") -> Iterator[datetime]:
+    """When those were that the analysis held for incidents."""
+    for started_at, why, decided in every.values_list("report__started_at", "data__why", "data__decided"):
+        if _counted(why, decided):
+            yield started_at
 
 
 def _counts(drawn: list[Incident], every: "QuerySet[IncidentFinding]", analysis: Analysis | None) -> dict[str, Any]:

@@ -9,14 +9,17 @@ from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import render
 
 from analytics.columns import Columns
+from analytics.findings.columns import ORDER_KINDS
 from analytics.kernel.executions import Ints
 from analytics.kernel.flakiness import State
 from analytics.kernel.orders import OrderKind
 from analytics.kernel.parameters import DEFAULTS
+from analytics.kernel.rates import clopper_pearson
 from analytics.models import Analysis, TestFinding
 from analytics.naming import Names, TestName, names, numbers_matching
 from dashboard.web.analysed import analysed
 from dashboard.web.asking import choice, words
+from dashboard.web.chances import p_words
 from dashboard.web.doors import project_page
 from dashboard.web.exporting import exported
 from dashboard.web.paging import numbered_page
@@ -31,6 +34,7 @@ KINDS = {
 }
 """Kind -> what it says of a test, the most telling kind first."""
 _RANK = {kind.value: at for at, kind in enumerate(KINDS)}
+_DEPENDING = (OrderKind.OD, OrderKind.NDOD)
 _FLAKY = (State.FLAKY, State.RECOVERED)
 """Orders are looked at for tests that are flaky, or were."""
 
@@ -43,6 +47,10 @@ class Partner:
     test: TestName
     p_value: float
 
+    @property
+    def chance(self) -> str:
+        return p_words(self.p_value)
+
 
 @dataclass(frozen=True, slots=True)
 class Ordered:
@@ -52,8 +60,10 @@ class Ordered:
     kind: str
     p_value: float | None
     failing: int | None
-    """Orders in which it failed, of `orders`."""
+    """Orders in which it failed, of `orders`, and the interval of their share."""
     orders: int
+    low: float
+    high: float
     executions: int
     explained: bool
     polluters: list[Partner]
@@ -65,8 +75,8 @@ class Ordered:
         return KINDS[OrderKind(self.kind)]
 
     @property
-    def share(self) -> float | None:
-        return self.failing / self.orders if self.failing is not None and self.orders else None
+    def chance(self) -> str:
+        return p_words(self.p_value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,58 +93,99 @@ class Asked:
         return bool(self.kind or self.search)
 
 
-Finding = tuple[int, dict[str, Any]]
+Order = dict[str, Any]
 
 
-def findings_of(
-    analysis: Analysis | None, columns: Columns, kind: str = "", among: Ints | None = None
-) -> list[Finding]:
-    """Number and order finding of each test, those that are explained first, then by kind and p-value.
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Tests by what their orders say: those that are explained first, then by kind."""
 
-    Flaky tests are few, and the columns name them: no other finding is read."""
+    numbers: list[int]
+    depending: dict[int, Order]
+    """Of all tests that depend on the order, narrowed down or not: what was found."""
+
+
+def ranking_of(analysis: Analysis | None, columns: Columns, kind: str = "", among: Ints | None = None) -> Ranking:
+    """Reads what was found of tests that depend on the order, which are few; of the others only numbers."""
     if analysis is None or not len(columns):
+        return Ranking([], {})
+    depending = _read(analysis, _of_kinds(columns, *_DEPENDING).tolist())
+    every = [
+        *sorted(depending, key=lambda number: _place(number, depending[number])),
+        *_of_kinds(columns, OrderKind.NDOI).tolist(),
+        *(_untold(analysis, columns) if kind in ("", OrderKind.UNKNOWN) else ()),
+    ]
+    wanted = np.array(every, dtype=np.int64)
+    if kind and kind != OrderKind.UNKNOWN:
+        wanted = wanted[np.isin(wanted, _of_kinds(columns, OrderKind(kind)))]
+    elif kind:
+        wanted = wanted[~np.isin(wanted, _of_kinds(columns, *_DEPENDING, OrderKind.NDOI))]
+    return Ranking((wanted if among is None else wanted[np.isin(wanted, among)]).tolist(), depending)
+
+
+def _of_kinds(columns: Columns, *kinds: OrderKind) -> Ints:
+    """Numbers of the tests of these kinds."""
+    codes = [ORDER_KINDS.index(kind.value) for kind in kinds]
+    return np.asarray(columns["number"][np.isin(columns["order_kind"], codes)])
+
+
+def _untold(analysis: Analysis, columns: Columns) -> list[int]:
+    """Tests that failed in a known order too seldom to be of a kind."""
+    if not analysis.summary["orders"]["kinds"].get(OrderKind.UNKNOWN.value):
         return []
-    numbers = columns["number"][np.isin(columns["state"], _FLAKY)]
-    if among is not None:
-        numbers = np.intersect1d(numbers, among)
-    found = TestFinding.objects.filter(analysis=analysis, number__in=numbers.tolist(), data__has_key="order")
-    if kind:
-        found = found.filter(data__order__kind=kind)
-    return sorted(found.values_list("number", "data__order"), key=_place)
+    candidates = columns["number"][np.isin(columns["state"], _FLAKY) & (columns["order_kind"] == 0)].tolist()
+    found = TestFinding.objects.filter(analysis=analysis, number__in=candidates, data__has_key="order")
+    return list(found.order_by("number").values_list("number", flat=True))
 
 
-def _place(finding: Finding) -> tuple[bool, bool, int, float, int]:
-    number, order = finding
-    named = any(one["related"] for one in order["partners"])
+def _read(analysis: Analysis | None, numbers: list[int]) -> dict[int, Order]:
+    found = TestFinding.objects.filter(analysis=analysis, number__in=numbers, data__has_key="order")
+    return dict(found.values_list("number", "data__order"))
+
+
+def _place(number: int, order: Order) -> tuple[bool, bool, int, float, int]:
     p_value = order["p_value"] if order["p_value"] is not None else 1.0
-    return not order["explained"], not named, _RANK[order["kind"]], p_value, number
+    return not order["explained"], not _blamed(order), _RANK[order["kind"]], p_value, number
 
 
-def _named(project: Project, found: list[Finding]) -> list[Ordered]:
-    known = names(project.pk, tests=(one for number, order in found for one in (number, *_spoken_of(order))))
-    return [_ordered(number, order, known) for number, order in found]
+def _named(project: Project, analysis: Analysis | None, numbers: list[int]) -> list[Ordered]:
+    """These tests, in their order."""
+    found = _read(analysis, numbers)
+    known = names(project.pk, tests=(one for number, order in found.items() for one in (number, *_spoken_of(order))))
+    shown = [number for number in numbers if number in found]
+    failing = np.array([_failing(found[number]) for number in shown], dtype=np.int64)
+    orders = np.array([found[number]["orders"] for number in shown], dtype=np.int64)
+    low, high = clopper_pearson(failing, orders, DEFAULTS.confidence)
+    ends = zip(shown, low.tolist(), high.tolist(), strict=True)
+    return [_ordered(number, found[number], known, (least, most)) for number, least, most in ends]
 
 
-def _blamed(order: dict[str, Any]) -> list[dict[str, Any]]:
+def _failing(order: Order) -> int:
+    """Orders in which it failed: what is stored is their share."""
+    return round((order["failing_orders"] or 0.0) * order["orders"])
+
+
+def _blamed(order: Order) -> list[dict[str, Any]]:
     """Partners that are significant over all candidates; the others are chance."""
     return [one for one in order["partners"] if one["related"]]
 
 
-def _spoken_of(order: dict[str, Any]) -> Iterable[int]:
+def _spoken_of(order: Order) -> Iterable[int]:
     return (*(one["test"] for one in _blamed(order)), *order["cleaners"])
 
 
-def _ordered(number: int, order: dict[str, Any], known: Names) -> Ordered:
+def _ordered(number: int, order: Order, known: Names, interval: tuple[float, float]) -> Ordered:
     def partners(role: str) -> list[Partner]:
         return [Partner(known.test(one["test"]), one["p_value"]) for one in _blamed(order) if one["role"] == role]
 
-    share = order["failing_orders"]
     return Ordered(
         test=known.test(number),
         kind=order["kind"],
         p_value=order["p_value"],
-        failing=None if share is None else round(share * order["orders"]),
+        failing=None if order["failing_orders"] is None else _failing(order),
         orders=order["orders"],
+        low=interval[0],
+        high=interval[1],
         executions=order["executions"],
         explained=order["explained"],
         polluters=partners("polluter"),
@@ -149,8 +200,8 @@ HEADERS = (
 )
 
 
-def _file_rows(project: Project, found: list[Finding]) -> Iterator[list[Any]]:
-    for one in _named(project, found):
+def _file_rows(project: Project, analysis: Analysis | None, numbers: list[int]) -> Iterator[list[Any]]:
+    for one in _named(project, analysis, numbers):
         yield [
             *(one.test.number, one.test.name, one.test.classname, one.kind, one.p_value),
             *(one.failing, one.orders, one.executions, one.explained),
@@ -166,25 +217,24 @@ def _file_rows(project: Project, found: list[Finding]) -> Iterator[list[Any]]:
 def order_list(request: HttpRequest, project: Project) -> HttpResponseBase:
     now, asked = analysed(project), Asked.read(request.GET)
     among = numbers_matching(project.pk, asked.search) if asked.search else None
-    found = findings_of(now.analysis, now.columns, asked.kind, among)
-    file = exported(request, f"{project.slug}-orders", HEADERS, _file_rows(project, found))
+    ranking = ranking_of(now.analysis, now.columns, asked.kind, among)
+    file = exported(request, f"{project.slug}-orders", HEADERS, _file_rows(project, now.analysis, ranking.numbers))
     if file is not None:
         return file
-    page = numbered_page(request.GET, total=len(found), size=PAGE_SIZE)
-    every = found if not asked.narrowed else findings_of(now.analysis, now.columns)
+    page = numbered_page(request.GET, total=len(ranking.numbers), size=PAGE_SIZE)
     context = {
         "project": project,
         "analysed": now,
         "asked": asked,
         "kinds": [(kind.value, meaning) for kind, meaning in KINDS.items()],
         "page": page,
-        "rows": _named(project, found[page.first - 1 : page.last]),
-        **_known(now.analysis, every),
+        "rows": _named(project, now.analysis, ranking.numbers[page.first - 1 : page.last]),
+        **_known(now.analysis, list(ranking.depending.values())),
     }
     return render(request, "orders.html", context)
 
 
-def _known(analysis: Analysis | None, every: list[Finding]) -> dict[str, Any]:
+def _known(analysis: Analysis | None, depending: list[Order]) -> dict[str, Any]:
     """What the conclusions rest on, and whether more orders would help."""
     known = analysis.summary["orders"] if analysis else {"reports": 0, "orders": 0, "kinds": {}}
     reports = analysis.reports if analysis else 0
@@ -192,9 +242,9 @@ def _known(analysis: Analysis | None, every: list[Finding]) -> dict[str, Any]:
     return {
         "known": known,
         "of_kind": [(kind.value, known["kinds"].get(kind.value, 0), meaning) for kind, meaning in KINDS.items()],
-        "depending": sum(known["kinds"].get(kind.value, 0) for kind in (OrderKind.OD, OrderKind.NDOD)),
-        "explained": sum(order["explained"] for _, order in every),
-        "blaming": sum(bool(_blamed(order)) for _, order in every),
+        "depending": len(depending),
+        "explained": sum(order["explained"] for order in depending),
+        "blaming": sum(bool(_blamed(order)) for order in depending),
         "unknown": reports - known["reports"],
         "needed": needed,
         "little": known["orders"] < needed,

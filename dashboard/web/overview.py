@@ -93,9 +93,7 @@ def halves(days: list[dict[str, int]]) -> Halves | None:
     if not days:
         return None
     middle = (days[0]["day"] + days[-1]["day"] + 1) // 2
-    before, after = (
-        flaky_runs([one for one in days if (one["day"] >= middle) is newer]) for newer in (False, True)
-    )
+    before, after = (flaky_runs([one for one in days if (one["day"] >= middle) is newer]) for newer in (False, True))
     return Halves(_day(middle), before, after) if before.total and after.total else None
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,13 @@ from django.shortcuts import render
 
 from analytics.columns import Columns
 from analytics.findings.columns import CATEGORIES
-from analytics.kernel.executions import Ints
+from analytics.kernel.executions import Flags, Ints
 from analytics.kernel.flakiness import State
+from analytics.kernel.parameters import DEFAULTS
 from analytics.kernel.rates import clopper_pearson
+from analytics.listing import Choice, chosen_rows
 from analytics.models import Analysis, PriorityFinding
-from analytics.naming import Names, names, numbers_matching
+from analytics.naming import Names, TestName, names, numbers_matching
 from dashboard.charts import savings
 from dashboard.web.analysed import analysed
 from dashboard.web.asking import choice, words
@@ -24,12 +27,13 @@ from dashboard.web.exporting import exported
 from dashboard.web.paging import numbered_page
 from ingest.models import Project
 
-PAGE_SIZE = 50
+PAGE_SIZE = 25
 MEMBERS_SHOWN = 5
 FIXES_DRAWN = 60
 """Fixes in the picture: past these the curve is flat, and the file has them all."""
 _FIRST = 3
 """What the first sentence speaks of: about as much as a team mends in a week."""
+_LISTED = (State.FLAKY, State.RECOVERED)
 _SORTS = ("rank", "blocked", "alone", "machine_minutes", "developer_minutes", "cost", "low", "members")
 
 
@@ -41,11 +45,8 @@ class Item:
     """One thing to fix: a test, or a cluster whose cause is fixed once. `stored` is what the analysis said of it."""
 
     stored: dict[str, Any]
-    numbers: tuple[int, ...]
+    numbers: list[int]
     """Its tests."""
-    causes: tuple[str, ...]
-    states: tuple[tuple[str, int], ...]
-    """The states of its tests, each with how many are in it."""
 
     @property
     def cluster(self) -> int | None:
@@ -53,31 +54,42 @@ class Item:
         return number
 
 
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What the columns say of an item's tests."""
+
+    causes: list[str]
+    states: list[tuple[str, int]]
+    """Each with how many tests are in it."""
+
+
 def items_of(analysis: Analysis | None, columns: Columns) -> list[Item]:
     """All of them, by rank: flaky tests are few, and the curve needs each."""
     if analysis is None:
         return []
-    members = rows_by_cluster(columns, "cluster")
+    members = {cluster: columns["number"][rows].tolist() for cluster, rows in rows_by_cluster(columns).items()}
     found = PriorityFinding.objects.filter(analysis=analysis).order_by("rank").values_list("rank", "data")
-    return [_item(columns, {"rank": rank, **data}, _rows(columns, data, members)) for rank, data in found]
+    return [
+        Item({"rank": rank, **data}, members.get(data["cluster"], []) if data["test"] is None else [data["test"]])
+        for rank, data in found
+    ]
 
 
-def _rows(columns: Columns, data: dict[str, Any], members: dict[int, list[int]]) -> list[int]:
-    if data["test"] is None:
-        return members.get(data["cluster"], [])
-    row = columns.row(data["test"])
-    return [] if row is None else [row]
-
-
-def _item(columns: Columns, stored: dict[str, Any], rows: list[int]) -> Item:
-    bits = int(np.bitwise_or.reduce(columns["causes"][rows])) if rows else 0
+def described(columns: Columns, item: Item) -> Described:
+    rows = list(columns.rows(item.numbers).values())
     state, count = np.unique(columns["state"][rows], return_counts=True)
-    return Item(
-        stored,
-        numbers=tuple(columns["number"][rows].tolist()),
-        causes=tuple(name for bit, name in enumerate(CATEGORIES) if bits >> bit & 1),
-        states=tuple((State(one).name.lower(), many) for one, many in zip(state.tolist(), count.tolist(), strict=True)),
-    )
+    names_of = [State(one).name.lower() for one in state.tolist()]
+    return Described(_causes(columns, rows), list(zip(names_of, count.tolist(), strict=True)))
+
+
+def _causes(columns: Columns, rows: list[int] | Flags) -> list[str]:
+    bits = int(np.bitwise_or.reduce(columns["causes"][rows], initial=0))
+    return [name for bit, name in enumerate(CATEGORIES) if bits >> bit & 1]
+
+
+def _known_causes(columns: Columns) -> list[str]:
+    """Those of any test that can be on the list."""
+    return sorted(_causes(columns, np.isin(columns["state"], _LISTED))) if len(columns) else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,16 +109,22 @@ class Asked:
     def narrowed(self) -> bool:
         return bool(self.cause or self.search)
 
-    def apply(self, items: list[Item], matching: Ints | None) -> list[Item]:
-        found = set() if matching is None else set(matching.tolist())
-        kept = [
-            item
-            for item in items
-            if (not self.cause or self.cause in item.causes)
-            and (matching is None or not found.isdisjoint(item.numbers))
-        ]
+    def apply(self, items: list[Item], columns: Columns, project: Project) -> list[Item]:
+        """An item stays where one of its tests has the cause, and one fits the search."""
+        kept = items
+        if self.cause and len(columns):
+            rows = chosen_rows(columns, Choice(cause=self.cause))
+            kept = _holding(kept, columns["number"][rows])
+        if self.search:
+            kept = _holding(kept, numbers_matching(project.pk, self.search))
         by = self.sort.removeprefix("-")
         return sorted(kept, key=lambda item: item.stored[by], reverse=self.sort.startswith("-"))
+
+
+def _holding(items: list[Item], numbers: Ints) -> list[Item]:
+    """Items with one of these tests."""
+    wanted = set(numbers.tolist())
+    return [item for item in items if not wanted.isdisjoint(item.numbers)]
 
 
 # -- what it saves -----------------------------------------------------------------------------------------------
@@ -116,7 +134,7 @@ class Asked:
 class Saved:
     """Blocked runs that the first so many fixes would have let pass, with the interval of their share."""
 
-    items: int
+    rank: int
     runs: int
     blocked: int
     low: float
@@ -128,19 +146,19 @@ class Saved:
 
 
 def savings_of(items: list[Item], blocked: int, confidence: float) -> list[Saved]:
-    """For each item, what it saves with all before it; nothing where no run was blocked."""
+    """Of each of these items, what it saves with all that rank before it; nothing where no run was blocked."""
     if not blocked or not items:
         return []
     runs = np.array([round(item.stored["saved"] * blocked) for item in items])
     low, high = clopper_pearson(runs, np.full(len(runs), blocked), confidence)
-    ends = zip(runs.tolist(), low.tolist(), high.tolist(), strict=True)
-    return [Saved(k, one, blocked, least, most) for k, (one, least, most) in enumerate(ends, start=1)]
+    ends = zip(items, runs.tolist(), low.tolist(), high.tolist(), strict=True)
+    return [Saved(item.stored["rank"], one, blocked, least, most) for item, one, least, most in ends]
 
 
 def _drawn(saved: list[Saved], items: list[Item], known: Names) -> dict[str, Any]:
     fixes = tuple(
         savings.Fix(_label(item, known), one.runs, one.low * one.blocked, one.high * one.blocked)
-        for one, item in zip(saved[:FIXES_DRAWN], items, strict=False)
+        for one, item in zip(saved, items, strict=False)
     )
     data = savings.Savings(fixes, saved[0].blocked if saved else 0)
     return {"figure": savings.chart(data), "table": savings.table(data)}
@@ -158,31 +176,46 @@ def _label(item: Item, known: Names) -> str:
 def priority_list(request: HttpRequest, project: Project) -> HttpResponseBase:
     now, asked = analysed(project), Asked.read(request.GET)
     items = items_of(now.analysis, now.columns)
-    chosen = asked.apply(items, numbers_matching(project.pk, asked.search) if asked.search else None)
-    file = exported(request, f"{project.slug}-fix-first", HEADERS, _file_rows(project, chosen))
+    chosen = asked.apply(items, now.columns, project)
+    file = exported(request, f"{project.slug}-fix-first", HEADERS, _file_rows(project, now.columns, chosen))
     if file is not None:
         return file
     page = numbered_page(request.GET, total=len(chosen), size=PAGE_SIZE)
-    shown = chosen[page.first - 1 : page.last]
-    known = names(project.pk, tests=_numbers([*shown, *items[:FIXES_DRAWN]]))
+    shown, drawn = chosen[page.first - 1 : page.last], items[:FIXES_DRAWN]
+    known = names(project.pk, tests=_numbers([*shown, *drawn]))
     blocked = now.analysis.summary["blocked"] if now.analysis else 0
-    saved = savings_of(items, blocked, now.analysis.parameters["confidence"]) if now.analysis else []
+    confidence = (now.analysis.parameters if now.analysis else {}).get("confidence", DEFAULTS.confidence)
+    saved = savings_of(drawn, blocked, confidence)
     context = {
         "project": project,
         "analysed": now,
         "asked": asked,
-        "causes": sorted({cause for item in items for cause in item.causes}),
-        "items": items,
+        "causes": _known_causes(now.columns),
+        "items": len(items),
         "page": page,
-        "rows": [(item, [known.test(number) for number in item.numbers[:MEMBERS_SHOWN]]) for item in shown],
+        "rows": _told(shown, savings_of(shown, blocked, confidence), now.columns, known),
         "totals": _totals(items),
-        "blocked": blocked,
         "first": saved[min(_FIRST, len(saved)) - 1] if saved else None,
-        "saved": {item.stored["rank"]: one for item, one in zip(items, saved, strict=False)},
-        "chart": _drawn(saved, items, known),
+        "chart": _drawn(saved, drawn, known),
         "drawn": FIXES_DRAWN,
     }
     return render(request, "priorities.html", context)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    item: Item
+    described: Described
+    tests: list[TestName]
+    """The first of them."""
+    saved: Saved | None
+
+
+def _told(shown: list[Item], saved: list[Saved], columns: Columns, known: Names) -> list[Row]:
+    return [
+        Row(item, described(columns, item), [known.test(number) for number in item.numbers[:MEMBERS_SHOWN]], one)
+        for item, one in zip_longest(shown, saved)
+    ]
 
 
 def _numbers(items: Iterable[Item]) -> Iterator[int]:
@@ -203,15 +236,15 @@ HEADERS = (
 )
 
 
-def _file_rows(project: Project, items: list[Item]) -> Iterator[list[Any]]:
+def _file_rows(project: Project, columns: Columns, items: list[Item]) -> Iterator[list[Any]]:
     known = names(project.pk, tests=(number for item in items for number in item.numbers))
     for item in items:
-        stored = item.stored
+        stored, told = item.stored, described(columns, item)
         yield [
             *(stored["rank"], stored["test"], stored["cluster"], len(item.numbers)),
             [known.test(number).name for number in item.numbers],
-            list(item.causes),
-            [name for name, _ in item.states],
+            told.causes,
+            [name for name, _ in told.states],
             *(stored[name] for name in ("blocked", "alone", "machine_minutes", "developer_minutes")),
             *(stored[name] for name in ("cost", "low", "high", "saved")),
         ]

@@ -55,6 +55,7 @@ def cached(request: HttpRequest, parts: tuple[object, ...], make: Callable[[], s
     """What rests on `parts` alone: 304 to who has it already."""
     etag = etag_of(*parts, request.get_full_path())
     response = HttpResponse(status=304) if is_known(request, etag) else HttpResponse(make(), content_type=kind)
-    response.headers |= {"ETag": etag, "Cache-Control": "private, max-age=60"}
+    response.headers["ETag"] = etag
+    response.headers["Cache-Control"] = "private, max-age=60"
     patch_vary_headers(response, ("Authorization", "Cookie"))
     return response

@@ -82,8 +82,6 @@ def remark(failing: Failing, group: Group, before: Before, branch: str) -> str:
     """What makes this failure of the test special; empty where its numbers say all."""
     if group is Group.FLAKY:
         return _remark_flaky(failing, before)
-    if group is Group.BROKEN:
-        return f"It was broken on {branch} before this run."
     return _remark_new(failing, before, branch) if group is Group.NEW else ""
 
 
@@ -164,16 +162,17 @@ def _failed(outcome: Outcome) -> str:
 
 def _part(group: Group, outcome: Outcome) -> str:
     count = outcome.groups[group]
-    verb = "is" if count == 1 else "are"
+    one = count == 1
     words = {
-        Group.NEW: f"{verb} new and {'needs' if count == 1 else 'need'} you",
-        Group.BROKEN: f"{'was' if count == 1 else 'were'} broken on {outcome.branch} before",
-        Group.FLAKY: f"{verb} known flaky{_odd(outcome.odd)}",
-        Group.QUARANTINED: f"{verb} quarantined",
+        Group.NEW: "is new and needs you" if one else "are new and need you",
+        Group.BROKEN: f"{'was' if one else 'were'} broken on {outcome.branch} before",
+        Group.FLAKY: f"{'is' if one else 'are'} known flaky{_odd(outcome.odd)}",
+        Group.QUARANTINED: "is quarantined" if one else "are quarantined",
         Group.INCIDENT: "failed in an incident of the machines",
-        Group.UNJUDGED: f"{verb} not judged",
+        Group.UNJUDGED: "is not judged" if one else "are not judged",
     }
-    return f"{count:,} {words[group]}"
+    who = f"{count:,}" if count < outcome.failing else "it" if one else "all"
+    return f"{who} {words[group]}"
 
 
 def _odd(count: int) -> str:

@@ -10,6 +10,7 @@ from django.shortcuts import render
 
 from analytics.columns import Columns
 from analytics.kernel.executions import Ints
+from analytics.kernel.rates import clopper_pearson
 from analytics.kernel.reruns import excluded_by, to_confirm_known
 from analytics.listing import Sort, sorted_rows
 from analytics.models import Analysis
@@ -98,10 +99,27 @@ def _bursts(found: dict[str, Any]) -> dict[str, Any]:
     return {"figure": max_burst_cdf.chart(data), "table": max_burst_cdf.table(data)}
 
 
-def _beside(found: dict[str, Any]) -> list[tuple[int, int, int, float]]:
-    """Length, our tests with bursts of at most that, all our flaky tests, and the published share."""
-    pairs, total = list(zip(found["longest"], found["tests"], strict=True)), sum(found["tests"])
-    return [(most, sum(n for length, n in pairs if length <= most), total, share) for most, share in PUBLISHED]
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Our flaky tests with bursts of at most so many, and the published share of such."""
+
+    most: int
+    tests: int
+    total: int
+    low: float
+    high: float
+    published: float
+
+
+def _beside(found: dict[str, Any], confidence: float) -> list[Beside]:
+    longest, tests = np.array(found["longest"]), np.array(found["tests"])
+    total = int(tests.sum())
+    rows = []
+    for most, published in PUBLISHED:
+        within = int(tests[longest <= most].sum())
+        low, high = clopper_pearson(np.array([within]), np.array([total]), confidence)
+        rows.append(Beside(most, within, total, float(low[0]), float(high[0]), published))
+    return rows
 
 
 # -- the exceptions ----------------------------------------------------------------------------------------------
@@ -121,7 +139,7 @@ class Asked:
 def exceptions_of(analysis: Analysis | None, columns: Columns) -> Ints:
     """Rows of the tests that need more retries than are recommended."""
     numbers = [] if analysis is None else analysis.summary["retries"]["exceptions"]
-    return np.array(list(columns.rows(numbers).values()), dtype=np.int64)
+    return np.flatnonzero(np.isin(columns["number"], numbers)) if len(columns) else np.zeros(0, dtype=np.int64)
 
 
 def _chosen(columns: Columns, rows: Ints, asked: Asked, project: Project) -> Ints:
@@ -163,13 +181,15 @@ def rerun_advice(request: HttpRequest, project: Project) -> HttpResponseBase:
     if file is not None:
         return file
     page = numbered_page(request.GET, total=len(rows), size=PAGE_SIZE)
+    shown = _named(project, now.columns, rows[page.first - 1 : page.last])
     context = {
         "project": project,
         "analysed": now,
         "asked": asked,
         "exceptions": len(exceptions),
         "page": page,
-        "rows": _named(project, now.columns, rows[page.first - 1 : page.last]),
+        "rows": shown,
+        "top": max((row.rate.high for _, row in shown if row.rate), default=1.0),
         **(_curves(now.analysis) if now.analysis else {}),
     }
     return render(request, "reruns.html", context)
@@ -181,13 +201,15 @@ def _curves(analysis: Analysis) -> dict[str, Any]:
     return {
         "curve": curve,
         "best": steps.get(curve["recommended"]),
+        "one": steps.get(1),
         "most": steps.get(analysis.parameters["rerun_limit"]),
         "exposure": summary["exposure"],
         "retries_chart": _retries(curve),
         "exposure_chart": _exposure(summary["exposure"]),
         "bursts_chart": _bursts(summary["bursts"]),
-        "beside": _beside(summary["bursts"]),
+        "beside": _beside(summary["bursts"], confidence),
         "others": [(name, clean, excluded_by(clean, confidence)) for name, clean in OTHERS],
         "rare": (_RARE, to_confirm_known(_RARE, confidence)),
         "confidence": confidence,
+        "doubt": 1 - confidence,
     }

@@ -1,22 +1,49 @@
 """One run: why is this build red?"""
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpRequest, QueryDict
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
+from dashboard.web.analysed import Analysed, analysed
 from dashboard.web.asking import choice, number, words
 from dashboard.web.cases import shown_cases
 from dashboard.web.doors import project_page
-from dashboard.web.paging import numbered_page, offset_asked
-from dashboard.web.runs import run_totals
-from ingest.models import Project, Report, Run
+from dashboard.web.exporting import exported
+from dashboard.web.failures import ShownFailure, shown_failures
+from dashboard.web.green import last_green
+from dashboard.web.judging import JudgedRun, judge
+from dashboard.web.paging import NumberedPage, numbered_page, offset_asked
+from dashboard.web.recent import note_run
+from dashboard.web.red import Group, Outcome, lead
+from dashboard.web.said import Asked, asked_of
+from ingest.models import Attempt, Project, Report, Run
 from ingest.selectors import report_cases
-from ingest.verdict import Verdict
+from ingest.verdict import FAILING, Verdict
 
 CASES_SIZE = 100
+GROUP_SIZE = 25
+"""Failing tests of a group that are shown beside the other groups; alone it is paged."""
 REPORTS_SHOWN = 200
+RETRIED_SHOWN = 10
 _VERDICTS = {verdict.name.lower(): verdict for verdict in (Verdict.FAIL, Verdict.ERROR, Verdict.PASS, Verdict.SKIP)}
+_HEADERS = ("group", "test", "name", "class", "file", "verdict", "remark", "explanation", "words")
+
+
+@dataclass(frozen=True, slots=True)
+class ShownGroup:
+    """A group of failing tests on the page."""
+
+    group: Group
+    total: int
+    failures: Sequence[ShownFailure]
+
+    @property
+    def more(self) -> int:
+        return self.total - len(self.failures)
 
 
 def run_of(project: Project, run_id: int) -> Run:
@@ -26,39 +53,136 @@ def run_of(project: Project, run_id: int) -> Run:
     return run
 
 
-def report_of(run: Run, report_id: int) -> Report | None:
-    """The report that is asked for; by default the first with a failure, else the first."""
-    reports = Report.objects.filter(run=run).order_by("pk")
-    if report_id:
-        return reports.filter(pk=report_id).first()
-    return reports.exclude(failed=0, errored=0).first() or reports.first()
-
-
 @project_page
-def run_detail(request: HttpRequest, project: Project, run_id: int) -> HttpResponse:
-    run = run_of(project, run_id)
-    report = report_of(run, number(request.GET, "report", 0))
-    reports = Report.objects.filter(run=run).defer("verdicts", "durations", "order").order_by("pk")
+def run_detail(request: HttpRequest, project: Project, run_id: int) -> HttpResponseBase:
+    run, now = run_of(project, run_id), analysed(project)
+    judged = judge(project, run, now)
+    asked = asked_of(judged, _in_page_order(judged))
+    file = exported(request, f"{project.slug}-run-{run.pk}", _HEADERS, _export(project, judged, now, asked))
+    if file is not None:
+        return file
+    note_run(request, project, run)
     context = {
         "project": project,
         "run": run,
-        "totals": run_totals([run.pk]).get(run.pk),
-        "reports": reports[:REPORTS_SHOWN],
-        "report": report,
-        **(_cases(report, request.GET) if report is not None else {}),
+        "analysed": now,
+        "judged": judged,
+        "lead": lead(_outcome(project, judged, asked)),
+        "reports": judged.reports[:REPORTS_SHOWN],
+        "retried_away": _retried_away(judged),
+        **_groups(request.GET, project, judged, now, asked),
+        **_cases(request.GET, judged),
     }
     return render(request, "run.html", context)
 
 
-def _cases(report: Report, asked: QueryDict) -> dict[str, Any]:
-    """The cases that the URL asks for, and what it asks."""
-    verdict, search = choice(asked, "verdict", _VERDICTS), words(asked, "q")
-    offset = offset_asked(asked, CASES_SIZE)
-    found = report_cases(report, verdict=_VERDICTS.get(verdict), search=search, offset=offset, limit=CASES_SIZE)
-    return {
-        "cases": shown_cases(report, found.rows),
-        "page": numbered_page(asked, total=found.total, size=CASES_SIZE),
-        "verdict": verdict,
-        "verdicts": list(_VERDICTS),
-        "search": search,
+def _in_page_order(judged: JudgedRun) -> list[int]:
+    """Failing tests by group; those of incidents are not asked about one by one."""
+    return [one.number for group in Group if group is not Group.INCIDENT for one in judged.of(group)]
+
+
+def _outcome(project: Project, judged: JudgedRun, asked: Asked) -> Outcome:
+    return Outcome(
+        tests=judged.tests,
+        skipped=sum(report.skipped for report in judged.reports),
+        groups=judged.counts,
+        errors=judged.errors,
+        odd=sum(asked.odd(one.number, judged.groups[one.number]) for one in judged.failing),
+        standing=judged.standing,
+        partial=any(report.partial for report in judged.reports),
+        branch=project.default_branch,
+    )
+
+
+# -- failing tests -----------------------------------------------------------------------------------------------
+
+
+def _groups(query: QueryDict, project: Project, judged: JudgedRun, now: Analysed, asked: Asked) -> dict[str, Any]:
+    """All groups, the beginning of each; or one of them, paged."""
+    alone = choice(query, "group", list(Group))
+    page = numbered_page(query, total=judged.counts[Group(alone)], size=CASES_SIZE) if alone else None
+    numbers = {
+        group: _ordered(judged, asked, group)[_span(query, page)]
+        for group in Group
+        if judged.counts[group] and alone in ("", group)
     }
+    every = [number for some in numbers.values() for number in some]
+    missing = [number for number in every if number not in asked.said]
+    known = Asked({**asked.said, **asked_of(judged, missing).said}, asked.before) if missing else asked
+    shown = shown_failures(project, judged, now, known, every)
+    green = last_green(project, judged.run, judged.reports, every, judged.renames) if judged.red else None
+    return {
+        "groups": [
+            ShownGroup(group, judged.counts[group], [shown[number] for number in some])
+            for group, some in numbers.items()
+        ],
+        "group": alone,
+        "group_page": page,
+        "green": green,
+    }
+
+
+def _span(query: QueryDict, page: NumberedPage | None) -> slice:
+    if page is None:
+        return slice(0, GROUP_SIZE)
+    start = offset_asked(query, page.size)
+    return slice(start, start + page.size)
+
+
+def _ordered(judged: JudgedRun, asked: Asked, group: Group) -> list[int]:
+    """Flaky tests that failed in a new way come first."""
+    numbers = [one.number for one in judged.of(group)]
+    return sorted(numbers, key=lambda number: not asked.odd(number, group))
+
+
+def _retried_away(judged: JudgedRun) -> dict[str, Any]:
+    """Tests that failed and passed on a retry: not red, but worth knowing."""
+    reports = [report.pk for report in judged.reports if report.attempts > report.tests]
+    failed = Attempt.objects.filter(report__in=reports, verdict__in=FAILING) if reports else Attempt.objects.none()
+    fields = ("test__number", "test__alias_of__number", "test__name")
+    name_of = {
+        now or stored: name
+        for stored, now, name in failed.order_by("test__number").values_list(*fields).distinct()
+        if (now or stored) not in judged.groups
+    }
+    named = [{"number": number, "name": name} for number, name in name_of.items()]
+    return {"count": len(named), "named": named[:RETRIED_SHOWN], "more": max(len(named) - RETRIED_SHOWN, 0)}
+
+
+def _export(project: Project, judged: JudgedRun, now: Analysed, asked: Asked) -> Iterator[Sequence[Any]]:
+    """Every failing test, by group."""
+    for group in Group:
+        numbers = _ordered(judged, asked, group)
+        for first in range(0, len(numbers), CASES_SIZE):
+            some = numbers[first : first + CASES_SIZE]
+            known = asked_of(judged, [one for one in some if one not in asked.said])
+            both = Asked({**asked.said, **known.said}, {**asked.before, **known.before})
+            for one in shown_failures(project, judged, now, both, some).values():
+                said = "; ".join(clause.text for clause in one.clauses)
+                test, verdict = one.test, one.place.verdict.name.lower()
+                yield (group, test.number, test.name, test.classname, test.file, verdict, one.remark, said, one.words)
+
+
+# -- all tests ---------------------------------------------------------------------------------------------------
+
+
+def report_of(judged: JudgedRun, report_id: int) -> Report | None:
+    """The report that is asked for; by default the first with a failure, else the first."""
+    if report_id:
+        return next((one for one in judged.reports if one.pk == report_id), None)
+    red = (one for one in judged.reports if one.failed or one.errored)
+    return next(red, None) or next(iter(judged.reports), None)
+
+
+def _cases(query: QueryDict, judged: JudgedRun) -> dict[str, Any]:
+    """The cases that the URL asks for, and what it asks. On a red run they are listed where somebody asks."""
+    report = report_of(judged, number(query, "report", 0))
+    verdict, search = choice(query, "verdict", _VERDICTS), words(query, "q")
+    asked = {"report": report, "verdict": verdict, "verdicts": list(_VERDICTS), "search": search}
+    listed = not judged.red or any(query.get(name) for name in ("show", "verdict", "q", "report"))
+    if report is None or not listed or query.get("group"):
+        return {**asked, "listed": False}
+    offset = offset_asked(query, CASES_SIZE)
+    found = report_cases(report, verdict=_VERDICTS.get(verdict), search=search, offset=offset, limit=CASES_SIZE)
+    page = numbered_page(query, total=found.total, size=CASES_SIZE)
+    return {**asked, "listed": True, "cases": shown_cases(report.pk, found.rows), "page": page}

@@ -8,6 +8,7 @@ import numpy as np
 
 from analytics.broken import Broken
 from analytics.columns import Columns
+from analytics.listing import RERUN_STATES
 from analytics.rows import TestRow
 from dashboard.charts.labels import counted, percent
 
@@ -49,10 +50,12 @@ def explanation(row: TestRow, finding: Finding, sizes: Sizes, broken: Broken | N
     """As in "failed 14 of 1,203 executions (0.6 to 1.9 %), mostly on macOS (12 of 300), passed 27 of 28 reruns"."""
     clauses = [_broken(broken, branch)] if broken is not None else []
     clauses.append(Clause(_failed(row)))
-    clauses += [Clause(text) for text in (_mostly(finding), _reruns(row), _in_incidents(row)) if text]
+    said = (_mostly(finding), _reruns(row), _advice(row), _in_incidents(row))
+    clauses += [Clause(text) for text in said if text]
     clauses += _clusters(row, sizes)
-    clauses += [Clause(f"cause: {cause}") for cause in _causes(finding)]
-    return clauses
+    causes = [str(cause["category"]) for cause in finding.get("causes", ())]
+    told = f"{'cause' if len(causes) == 1 else 'causes'}: {', '.join(causes)}"
+    return [*clauses, Clause(told)] if causes else clauses
 
 
 def _broken(broken: Broken, branch: str) -> Clause:
@@ -63,7 +66,7 @@ def _broken(broken: Broken, branch: str) -> Clause:
 
 def _failed(row: TestRow) -> str:
     if not row.executed:
-        return "not executed in what was analysed"
+        return "only skipped in what was analysed" if row.skipped else "not in what was analysed so far"
     if row.rate is None or not row.failed:
         return f"never failed in {counted(row.executed, 'execution')}"
     return f"failed {row.failed:,} of {counted(row.executed, 'execution')} ({between(row.rate.low, row.rate.high)})"
@@ -90,6 +93,14 @@ def _reruns(row: TestRow) -> str:
     return f"passed {passed:,} of {counted(row.again.of, 'rerun')} ({percent(passed / row.again.of)})"
 
 
+def _advice(row: TestRow) -> str:
+    """What a rerun is good for, of tests that reruns can tell something of."""
+    if row.state not in RERUN_STATES:
+        return ""
+    times = row.reruns.to_get_past
+    return "rerun it later or on another host" if times is None else f"rerun it up to {counted(times, 'time')}"
+
+
 def _in_incidents(row: TestRow) -> str:
     if not row.in_incidents:
         return ""
@@ -108,7 +119,3 @@ def _clusters(row: TestRow, sizes: Sizes) -> list[Clause]:
 
 def _others(size: int) -> str:
     return f"{size - 1:,} other" + ("" if size == 2 else "s")
-
-
-def _causes(finding: Finding) -> list[str]:
-    return [str(cause["category"]) for cause in finding.get("causes", ())[:2]]

@@ -10,6 +10,7 @@ from dashboard.web.analysed import analysed
 from dashboard.web.asking import number as number_asked
 from dashboard.web.doors import project_page
 from dashboard.web.exporting import exported
+from dashboard.web.recent import note_test
 from dashboard.web.test_executions import HEADERS, Asked, export_rows
 from dashboard.web.test_history import history_of
 from dashboard.web.test_page import page_of
@@ -38,6 +39,7 @@ def test_detail(request: HttpRequest, project: Project, number: int) -> HttpResp
     file = exported(request, f"{project.slug}-test-{test.number}", HEADERS, rows)
     if file is not None:
         return file
+    note_test(request, project, test)
     return render(request, "test.html", page_of(project, test, now, history, asked, request.GET))
 
 

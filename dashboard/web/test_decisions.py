@@ -1,5 +1,6 @@
 """What people decided that touches a test: its renames, and incidents that it failed in."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -26,9 +27,9 @@ class Decision:
     other: Test | None = None
 
 
-def decisions(project: Project, test: Test, history: History) -> list[Decision]:
+def decisions(project: Project, history: History) -> list[Decision]:
     """Newest first."""
-    found = [*_renames(project, test), *_incidents(project, history)]
+    found = [*_renames(project, history.names), *_incidents(project, history)]
     return sorted(found, key=lambda one: one.at, reverse=True)
 
 
@@ -36,16 +37,16 @@ def _who(user: User | None) -> str:
     return "" if user is None else user.get_username()
 
 
-def _renames(project: Project, test: Test) -> list[Decision]:
+def _renames(project: Project, names: Sequence[Test]) -> list[Decision]:
     """Decided suggestions that name the test by any of its names."""
-    mine = {test.pk, *test.aliases.values_list("pk", flat=True)}
+    now, mine = names[0], [one.pk for one in names]
     decided = Rename.objects.filter(Q(old__in=mine) | Q(new__in=mine), project=project, decided_at__isnull=False)
     return [
         Decision(
             one.decided_at,
             _who(one.decided_by),
             "said that it is the same test as" if one.state == Rename.State.ACCEPTED else "said that it is not",
-            other=one.old if one.new_id == test.pk else one.new,
+            other=one.old if one.new_id == now.pk else one.new,
         )
         for one in decided.select_related("old", "new", "decided_by")
         if one.decided_at is not None
@@ -54,12 +55,11 @@ def _renames(project: Project, test: Test) -> list[Decision]:
 
 def _incidents(project: Project, history: History) -> list[Decision]:
     failed = {one.report_id: one.run_id for one in history.executions if one.verdict.failing or one.retried}
-    if not failed:
-        return []
-    said = IncidentDecision.objects.filter(project=project, report__in=failed).select_related("decided_by")
+    said = IncidentDecision.objects.filter(project=project).select_related("decided_by")
     return [
         Decision(
             one.decided_at, _who(one.decided_by), _SAID[IncidentDecision.Word(one.word)], run=failed[one.report_id]
         )
         for one in said
+        if one.report_id in failed
     ]

@@ -1,7 +1,9 @@
 """What speaks for a test's state, as reports to look at: contradictions, recoveries, reversals, and since when it is
 broken. The analysis counts them; this finds the newest of each in the history."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -23,11 +25,16 @@ class Contradiction:
     """Row of the newest failure there, and of the pass that is nearest to it."""
     passing: int
 
+    @property
+    def executed(self) -> int:
+        return self.failed + self.passed
+
 
 @dataclass(frozen=True, slots=True)
 class Reversal:
-    """Failures between two passes on the default branch; rows of the history."""
+    """Failures between two passes on the default branch in one environment; rows of the history."""
 
+    environment: str
     before: int
     failing: int
     """Its first failure."""
@@ -71,14 +78,16 @@ def evidence_in(history: History, ran: Counted, inside: Flags, most: int = SHOWN
 
 def contradictions(history: History, ran: Counted) -> list[Contradiction]:
     """Revisions and environments that saw both outcomes, the one that failed last first."""
-    places: dict[tuple[str, int], list[int]] = {}
-    for at, row in enumerate(ran.row.tolist()):
-        if history.revision[row]:
-            places.setdefault((history.revision[row], int(history.environment[row])), []).append(at)
+    rows, environment = ran.row.tolist(), history.environment.tolist()
+    places = [(history.revision[row], environment[row]) for row in rows]
+    failed: dict[tuple[str, int], list[int]] = {
+        places[at]: [] for at in np.flatnonzero(ran.failing).tolist() if places[at][0]
+    }
+    for at, place in enumerate(places):
+        if place in failed:
+            failed[place].append(at)
     mixed = [
-        _contradiction(history, ran, *place, np.array(at))
-        for place, at in places.items()
-        if 0 < np.count_nonzero(ran.failing[at]) < len(at)
+        _contradiction(history, ran, *place, np.array(at)) for place, at in failed.items() if not ran.failing[at].all()
     ]
     return sorted(mixed, key=lambda one: one.failing)
 
@@ -106,18 +115,23 @@ def recoveries(history: History, inside: Flags) -> list[int]:
 
 
 def reversals(history: History, ran: Counted) -> list[Reversal]:
-    """pass, fail, pass on the default branch, newest first."""
-    main = ran.where(history.main)
-    if not len(main):
-        return []
-    starts = np.flatnonzero(np.concatenate([[True], main.failing[1:] != main.failing[:-1]])).tolist()
-    bounds = zip(starts[1:-1], starts[2:], strict=True)
+    """pass, fail, pass on the default branch in one environment, newest first."""
     found = [
-        Reversal(int(main.row[start - 1]), int(main.row[start]), int(main.row[stop]), stop - start)
-        for start, stop in bounds
-        if main.failing[start]
+        one
+        for number, name in enumerate(history.environments)
+        for one in _reversals(ran.where(history.main & (history.environment == number)), name)
     ]
-    return found[::-1]
+    return sorted(found, key=lambda one: one.failing)
+
+
+def _reversals(main: Counted, environment: str) -> Iterator[Reversal]:
+    if not len(main):
+        return
+    starts = np.flatnonzero(np.concatenate([[True], main.failing[1:] != main.failing[:-1]])).tolist()
+    for start, stop in pairwise(starts[1:]):
+        if main.failing[start]:
+            before, failing, after = (int(main.row[at]) for at in (start - 1, start, stop))
+            yield Reversal(environment, before, failing, after, stop - start)
 
 
 def failing_streak(history: History, ran: Counted, inside: Flags) -> Streak | None:

@@ -1,6 +1,6 @@
-"""A test's executions as the page lists them: which are asked for, the strip of the last ones, the table, the export."""
+"""A test's executions as its page lists them: which are asked for, the strip of the last ones, table and export."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +16,7 @@ from ingest.selectors import Execution
 from ingest.verdict import Verdict
 
 BRANCHES = {"default": "default branch", "other": "other branches"}
-_MARKS_A_LINE = 30
+_MARKS_A_LINE = 27
 _LINES = 3
 _STRIPS = 5
 
@@ -54,7 +54,7 @@ class Asked:
 class Mark:
     """One execution in the strip."""
 
-    execution: Execution
+    address: str
     shape: str
     words: str
     main: bool
@@ -102,7 +102,7 @@ def _mark(history: History, row: int) -> Mark:
         "default branch" if main else "other branch",
         *(["inside an incident"] if history.incident[row] else []),
     ]
-    return Mark(execution, "flaky" if recovered else name, ", ".join(words), main)
+    return Mark(history.address(row), "flaky" if recovered else name, ", ".join(words), main)
 
 
 # -- the table and the export ------------------------------------------------------------------------------------
@@ -117,6 +117,7 @@ HEADERS = (
 class Line:
     """One execution in the table."""
 
+    address: str
     execution: Execution
     run: Run
     attempts: str
@@ -125,9 +126,11 @@ class Line:
     partial: bool
 
 
-def lines(history: History, rows: list[int], runs: dict[int, Run]) -> list[Line]:
-    return [
-        Line(
+def lines(history: History, rows: Iterable[int], runs: Mapping[int, Run]) -> dict[int, Line]:
+    """By row; without those whose run was deleted a moment ago."""
+    return {
+        row: Line(
+            history.address(row),
             one := history.executions[row],
             runs[one.run_id],
             attempts_of(history, row),
@@ -136,7 +139,7 @@ def lines(history: History, rows: list[int], runs: dict[int, Run]) -> list[Line]
         )
         for row in rows
         if history.executions[row].run_id in runs
-    ]
+    }
 
 
 def attempts_of(history: History, row: int) -> str:
@@ -146,8 +149,7 @@ def attempts_of(history: History, row: int) -> str:
 def export_rows(history: History, chosen: Flags) -> Iterator[tuple[object, ...]]:
     """Every execution that is asked for, newest first, under `HEADERS`. Reads its runs when it is read itself."""
     rows = np.flatnonzero(chosen).tolist()
-    runs = runs_of(history, rows)
-    for line, row in zip(lines(history, rows, runs), rows, strict=True):
+    for row, line in lines(history, rows, runs_of(history, rows)).items():
         run, one = line.run, line.execution
         yield (
             *(one.started_at, one.verdict.name.lower(), one.duration, line.attempts, run.pk, one.report_id),

@@ -1,10 +1,10 @@
 """What a test's failures said: each signature with one full text, and how they share over time."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import QuerySet
 
 from analytics.naming import ReportName
 from dashboard.web.test_history import History
@@ -29,10 +29,10 @@ class Said:
     """What that one said in full; None where it is not kept, or too long for this page."""
 
 
-def said(test: Test, signatures: list[dict[str, Any]]) -> list[Said]:
+def said(names: Sequence[Test], signatures: list[dict[str, Any]]) -> list[Said]:
     """The signatures that the analysis lists, the commonest first; one query for their texts."""
     total = sum(one["failures"] for one in signatures)
-    texts, budget, found = _texts(test, signatures), TEXT_BUDGET, []
+    texts, budget, found = _texts(names, signatures), TEXT_BUDGET, []
     for one in signatures:
         failure = texts.get(one["id"])
         budget -= _length(failure) if failure is not None else 0
@@ -41,30 +41,30 @@ def said(test: Test, signatures: list[dict[str, Any]]) -> list[Said]:
     return found
 
 
-def _texts(test: Test, signatures: list[dict[str, Any]]) -> dict[int, Failure]:
+def _texts(names: Sequence[Test], signatures: list[dict[str, Any]]) -> dict[int, Failure]:
     """By signature: one failure of the test with it."""
     reports = [one["last_report"].report for one in signatures if one["last_report"]]
     if not reports:
         return {}
     ids = [one["id"] for one in signatures]
-    rows = Failure.objects.filter(_of(test), report__in=reports, signature__in=ids, part=0)
+    rows = _of(names).filter(report__in=reports, signature__in=ids)
     return {one.signature_id: one for one in rows.order_by("-report_id", "-ordinal")}
 
 
-def _of(test: Test) -> Q:
-    """Under any of its names."""
-    return Q(test=test) | Q(test__alias_of=test)
+def _of(names: Sequence[Test]) -> "QuerySet[Failure]":
+    """What each failing attempt of a test said first, under any of its names."""
+    return Failure.objects.filter(test__in=[one.pk for one in names], part=0)
 
 
 def _length(failure: Failure) -> int:
     return sum(map(len, (failure.message, failure.text, failure.system_out, failure.system_err)))
 
 
-def rows_by_signature(test: Test, history: History, known: Mapping[int, str]) -> dict[int, list[int]]:
+def rows_by_signature(history: History, known: Mapping[int, str]) -> dict[int, list[int]]:
     """Rows of the history in which each signature occurred, once for each attempt; those not known as one."""
     row_of = {one.report_id: row for row, one in enumerate(history.executions)}
     found: dict[int, list[int]] = {}
-    for report, signature in Failure.objects.filter(_of(test), part=0).values_list("report_id", "signature_id"):
+    for report, signature in _of(history.names).values_list("report_id", "signature_id"):
         row = row_of.get(report)
         if row is not None and not history.incident[row] and not history.partial[row]:
             found.setdefault(signature if signature in known else OTHERS, []).append(row)

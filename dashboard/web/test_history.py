@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from django.db import connection
 from django.db.models import Q
+from django.urls import reverse
 
 from analytics.kernel.executions import Flags, Floats, Ints
 from analytics.models import Analysis, IncidentDecision, IncidentFinding
@@ -33,7 +34,11 @@ class AttemptTold:
 class History:
     """One row a report, newest first."""
 
+    names: Sequence[Test]
+    """All that the test is or was called, the current one first."""
     executions: Sequence[Execution]
+    started: Floats
+    """Seconds since 1970."""
     environment: Ints
     """Which of `environments` it ran in."""
     environments: Sequence[str]
@@ -49,14 +54,11 @@ class History:
     """Inside an incident."""
     attempts: Mapping[int, Sequence[AttemptTold]]
     """By row, of reports with several attempts of it."""
+    around: tuple[str, str]
+    """What stands before and after the run in a case's address: resolved once, since a page has hundreds of them."""
 
     def __len__(self) -> int:
         return len(self.executions)
-
-    @property
-    def started(self) -> Floats:
-        """Seconds since 1970."""
-        return np.array([one.started_at.timestamp() for one in self.executions], dtype=np.float64)
 
     @property
     def everything(self) -> Flags:
@@ -66,8 +68,12 @@ class History:
         """Rows inside a window; none where there is no window."""
         if since is None or until is None:
             return ~self.everything
-        started = self.started
-        return np.asarray((started >= since.timestamp()) & (started <= until.timestamp()))
+        return np.asarray((self.started >= since.timestamp()) & (self.started <= until.timestamp()))
+
+    def address(self, row: int) -> str:
+        """Of the case: what that report said of it in full."""
+        (before, after), one = self.around, self.executions[row]
+        return f"{before}/{one.run_id}/{after}?report={one.report_id}"
 
     def recovered(self, row: int) -> bool:
         """Whether one attempt failed in that report and another passed, as far as that is known."""
@@ -77,14 +83,18 @@ class History:
 
 def history_of(project: Project, test: Test, analysis: Analysis | None) -> History:
     """The newest reports that speak of a test under any of its names; as many as an analysis looks at."""
-    found = test_history(test)
+    now = test.alias_of or test
+    names = [now, *now.aliases.order_by("-first_seen")]
+    found = test_history(now)
     told = _reports(project, [one.report_id for one in found])
     executions = [one for one in found if one.report_id in told]  # else it was deleted a moment ago
     rows = [told[one.report_id] for one in executions]
     environment, environments = _numbered([row.environment for row in rows])
-    incidents = _incidents(analysis, executions)
+    incidents = _incidents(analysis)
     return History(
+        names=names,
         executions=executions,
+        started=np.array([one.started_at.timestamp() for one in executions], dtype=np.float64),
         environment=environment,
         environments=environments,
         main=np.array([row.main for row in rows], dtype=bool),
@@ -92,8 +102,14 @@ def history_of(project: Project, test: Test, analysis: Analysis | None) -> Histo
         partial=np.array([row.partial for row in rows], dtype=bool),
         order=[row.order for row in rows],
         incident=np.array([one.report_id in incidents for one in executions], dtype=bool),
-        attempts=_attempts(test, executions),
+        attempts=_attempts(names, executions),
+        around=_around(project, now),
     )
+
+
+def _around(project: Project, test: Test) -> tuple[str, str]:
+    before, _, after = reverse("case", args=(project.slug, 0, test.number)).rpartition("/0/")
+    return before, after
 
 
 # -- where each report ran ---------------------------------------------------------------------------------------
@@ -140,28 +156,25 @@ def _numbered(written: list[str]) -> tuple[Ints, list[str]]:
     return codes, [environment_name(json.loads(one)) for one in ranked]
 
 
-def _incidents(analysis: Analysis | None, executions: Sequence[Execution]) -> set[int]:
-    """Reports, of those in which it failed, whose failures the analysis took out."""
-    failed = [one.report_id for one in executions if one.verdict.failing or one.retried]
-    if analysis is None or not failed:
-        return set()
+def _incidents(analysis: Analysis | None) -> set[int]:
+    """Reports whose failures the analysis took out."""
     confirmed = Q(data__decided=IncidentDecision.Word.CONFIRMED)
     by_rules = ~Q(data__why=[]) & ~Q(data__decided=IncidentDecision.Word.REJECTED)
-    found = IncidentFinding.objects.filter(confirmed | by_rules, analysis=analysis, report__in=failed)
-    return set(found.values_list("report_id", flat=True))
+    found = IncidentFinding.objects.filter(confirmed | by_rules, analysis=analysis)
+    return set() if analysis is None else set(found.values_list("report_id", flat=True))
 
 
-def _attempts(test: Test, executions: Sequence[Execution]) -> dict[int, list[AttemptTold]]:
+def _attempts(names: Sequence[Test], executions: Sequence[Execution]) -> dict[int, list[AttemptTold]]:
     """By row; a report that holds two of the test's names has its attempts in one row."""
     row_of = {one.report_id: row for row, one in enumerate(executions) if one.retried}
     if not row_of:
         return {}
-    now = test.alias_of or test
-    rows = Attempt.objects.filter(Q(test=now) | Q(test__alias_of=now), report__in=row_of).order_by("ordinal")
+    rows = Attempt.objects.filter(test__in=[one.pk for one in names]).order_by("ordinal")
     found: dict[int, list[AttemptTold]] = {}
     for report, verdict, seconds, provenance in rows.values_list("report_id", "verdict", "duration", "provenance"):
-        told = AttemptTold(Verdict(verdict), seconds, provenance == Provenance.AMBIGUOUS)
-        found.setdefault(row_of[report], []).append(told)
+        if report in row_of:
+            told = AttemptTold(Verdict(verdict), seconds, provenance == Provenance.AMBIGUOUS)
+            found.setdefault(row_of[report], []).append(told)
     return found
 
 

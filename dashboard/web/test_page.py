@@ -9,7 +9,7 @@ from django.http import QueryDict
 from analytics.kernel.executions import Flags
 from analytics.models import Analysis
 from analytics.rerun_advice import rerun_advice
-from analytics.rows import TestRow, test_row
+from analytics.rows import test_row
 from analytics.selectors import test_finding
 from dashboard.api.findings import named_finding
 from dashboard.charts import rate_trend
@@ -18,54 +18,53 @@ from dashboard.web import test_trends
 from dashboard.web.analysed import Analysed
 from dashboard.web.paging import numbered_page, offset_asked
 from dashboard.web.test_decisions import decisions
-from dashboard.web.test_evidence import Found, evidence_in, failing_streak
+from dashboard.web.test_drawn import Drawn, drawn
+from dashboard.web.test_evidence import Found, Streak, evidence_in, failing_streak
 from dashboard.web.test_executions import BRANCHES, Asked, lines, runs_of, strips
 from dashboard.web.test_history import Counted, History, counted
-from dashboard.web.test_sections import Section, Told, drawn, sections
+from dashboard.web.test_sections import Section, Told, sections
 from dashboard.web.test_sentences import Known, lead
-from ingest.models import Project, Rename, Run, Test
+from ingest.models import Project, Rename, Test
 
-LINES_SIZE = 50
-_TREND_HEIGHT = 250
+LINES_SIZE = 30
+_TREND_HEIGHT = 230
 
 
 def page_of(
     project: Project, test: Test, now: Analysed, history: History, asked: Asked, query: QueryDict
 ) -> dict[str, Any]:
     """What test.html shows."""
-    called = test.alias_of or test
-    names = list(called.aliases.order_by("-first_seen"))
-    ran, chosen = counted(history), asked.rows(history)
-    row, in_window = test_row(now.columns, called.number), now.columns.row(called.number) is not None
-    inside = _inside(history, now.analysis)
-    streak = failing_streak(history, ran, inside)
-    evidence = evidence_in(history, ran, inside)
-    page = np.flatnonzero(chosen)[_span(query)].tolist()
-    spoken_of = [*page, *evidence.rows, *([] if streak is None else [streak.first, streak.last_pass or streak.first])]
-    runs = runs_of(history, spoken_of)
-    known = Known(project, now.analysis, row, in_window, history, ran, streak, runs)
-    days = test_trends.days_of(history)
-    over = test_trends.periods(days[chosen], asked.unit)
-    told = _told(project, called, now, row, history, ran, inside, evidence, runs) if in_window else None
+    called = history.names[0]
+    ran, inside = counted(history), _inside(history, now.analysis)
+    shown = np.flatnonzero(asked.rows(history))[_span(query)].tolist()
+    evidence, streak = evidence_in(history, ran, inside), failing_streak(history, ran, inside)
+    runs = runs_of(history, [*shown, *evidence.rows, *_ends(streak)])
+    known = Known(
+        project=project,
+        analysis=now.analysis,
+        row=test_row(now.columns, called.number),
+        in_window=now.columns.row(called.number) is not None,
+        history=history,
+        ran=ran.where(inside),
+        streak=streak,
+        runs=runs,
+    )
+    told = _told(now, known, evidence)
     return {
-        "project": project,
-        "test": test,
-        "now": called,
-        "names": [one for one in (called, *names) if one.pk != test.pk],
-        "renames": _suggested(project, test),
+        **_names(project, test),
+        **_strip_and_trend(history, ran, asked),
         "analysed": now,
-        "row": row if in_window else None,
+        "row": known.row if known.in_window else None,
         "lead": lead(known),
-        "asked": asked,
-        "branches": BRANCHES,
-        "history": history,
-        "unit": over.unit,
-        "strips": strips(history, ran.where(chosen), chosen),
-        "trend": drawn(rate_trend, test_trends.rate_trend(days, ran.where(chosen), over), _TREND_HEIGHT),
-        "sections": [*([] if told is None else sections(told)), *_always(project, test, names, now, history, row)],
-        "lines": lines(history, page, runs),
-        "page": numbered_page(query, total=int(chosen.sum()), size=LINES_SIZE),
+        "sections": [*([] if told is None else sections(told)), *_always(test, known)],
+        "lines": lines(history, shown, runs).values(),
+        "page": numbered_page(query, total=int(asked.rows(history).sum()), size=LINES_SIZE),
     }
+
+
+def _ends(streak: Streak | None) -> list[int]:
+    """Rows of the history that a streak speaks of."""
+    return [] if streak is None else [row for row in (streak.first, streak.last_pass) if row is not None]
 
 
 def _span(query: QueryDict) -> slice:
@@ -78,60 +77,72 @@ def _inside(history: History, analysis: Analysis | None) -> Flags:
     return history.everything if analysis is None else history.between(analysis.since, analysis.until)
 
 
-def _suggested(project: Project, test: Test) -> list[Rename]:
-    found = Rename.objects.filter(Q(old=test) | Q(new=test), project=project, state=Rename.State.SUGGESTED)
-    return list(found.select_related("old", "new"))
+def _names(project: Project, test: Test) -> dict[str, Any]:
+    suggested = Rename.objects.filter(Q(old=test) | Q(new=test), project=project, state=Rename.State.SUGGESTED)
+    return {
+        "project": project,
+        "test": test,
+        "now": test.alias_of or test,
+        "renames": suggested.select_related("old", "new"),
+    }
 
 
-def _told(
-    project: Project,
-    test: Test,
-    now: Analysed,
-    row: TestRow,
-    history: History,
-    ran: Counted,
-    inside: Flags,
-    evidence: Found,
-    runs: dict[int, Run],
-) -> Told | None:
+def _strip_and_trend(history: History, ran: Counted, asked: Asked) -> dict[str, Any]:
+    """The executions that the URL asks for, one by one and by day or week."""
+    chosen, days = asked.rows(history), test_trends.days_of(history)
+    ran, over = ran.where(chosen), test_trends.periods(days[chosen], asked.unit)
+    return {
+        "asked": asked,
+        "branches": BRANCHES,
+        "history": history,
+        "strips": strips(history, ran, chosen),
+        "trend": _low(drawn(rate_trend, test_trends.rate_trend(days, ran, over), _TREND_HEIGHT)),
+        "unit": over.unit,
+    }
+
+
+def _low(trend: Drawn) -> Drawn:
+    """A low picture has room for short axis titles only; the caption says the rest."""
+    if trend.figure is not None:
+        trend.figure["layout"]["yaxis"]["title"]["text"] = "failure rate"
+        trend.figure["layout"]["yaxis2"]["title"]["text"] = ""
+    return trend
+
+
+def _told(now: Analysed, known: Known, evidence: Found) -> Told | None:
     """What the analysis keeps of a test that failed; None of another."""
-    analysis = now.analysis
-    found = test_finding(analysis, test.number)
+    analysis, history, number = now.analysis, known.history, known.row.number
+    found = test_finding(analysis, number) if known.in_window else {}
     if analysis is None or not found:
         return None
-    prior = tuple(analysis.summary["prior"])
+    prior, confidence = tuple(analysis.summary["prior"]), analysis.parameters["confidence"]
     days = test_trends.days_of(history)
-    rows = sorted(set(evidence.rows))
     return Told(
-        test=test,
         analysis=analysis,
-        row=row,
-        finding=named_finding(project.pk, found),
-        advice=rerun_advice(now.columns, test.number, prior, analysis.parameters["confidence"]),
+        row=known.row,
+        finding=named_finding(known.project.pk, found),
+        advice=rerun_advice(now.columns, number, prior, confidence),
         history=history,
-        ran=ran,
-        inside=inside,
+        ran=known.ran,
         evidence=evidence,
-        line_of=dict(zip(rows, lines(history, rows, runs), strict=True)),
+        streak=known.streak,
+        line_of=lines(history, [*evidence.rows, *_ends(known.streak)], known.runs),
         days=days,
         over=test_trends.periods(days, ""),
     )
 
 
-def _always(
-    project: Project, test: Test, names: list[Test], now: Analysed, history: History, row: TestRow
-) -> list[Section]:
+def _always(test: Test, known: Known) -> list[Section]:
     """Sections that every test has."""
-    called = test.alias_of or test
-    first_seen = min(one.first_seen for one in (called, *names))
-    until = now.analysis.finished_at if now.analysis is not None else None
-    age = None if until is None else max((until - first_seen).days, 0)
-    about = {"first_seen": first_seen, "age": age, "row": row}
-    decided = decisions(project, called, history)
+    names = known.history.names
+    first_seen = min(one.first_seen for one in names)
+    analysis = known.analysis
+    age = None if analysis is None else max((analysis.finished_at - first_seen).days, 0)
+    others = [one for one in names if one.pk != test.pk]
+    about = {"first_seen": first_seen, "age": age, "row": known.row, "others": others}
+    said = decisions(known.project, known.history)
     return [
-        Section("executions", "Executions", amount(len(history), "report")),
+        Section("executions", "Executions", amount(len(known.history), "report")),
         Section("about", "About this test", f"number {test.number}", about),
-        Section(
-            "decisions", "Decisions", amount(len(decided), "decision") if decided else "none yet", {"said": decided}
-        ),
+        Section("decisions", "Decisions", amount(len(said), "decision") if said else "none yet", {"said": said}),
     ]

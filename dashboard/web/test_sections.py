@@ -2,18 +2,18 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from analytics.kernel.executions import Flags, Ints
+from analytics.kernel.executions import Ints
+from analytics.kernel.flakiness import State
+from analytics.kernel.orders import OrderKind
 from analytics.models import Analysis
 from analytics.rerun_advice import RerunAdvice, RerunCost
 from analytics.rows import TestRow
 from dashboard.charts import burst_lengths, durations, order_rates, rerun_curve, signature_share
 from dashboard.charts.burst_lengths import BurstLengths
-from dashboard.charts.figure import Figure, Table
 from dashboard.charts.labels import counted, short
 from dashboard.charts.labels import seconds as duration
 from dashboard.charts.order_rates import OrderRates
@@ -21,13 +21,14 @@ from dashboard.charts.rate import Rate
 from dashboard.charts.rerun_curve import RerunCurve, RerunNumber
 from dashboard.charts.rows import RateRow
 from dashboard.web import test_trends
-from dashboard.web.test_evidence import Found
+from dashboard.web.test_drawn import drawn
+from dashboard.web.test_evidence import Found, Streak
 from dashboard.web.test_executions import Line
 from dashboard.web.test_failures import OTHERS, rows_by_signature, said
 from dashboard.web.test_history import Counted, History, environment_name
-from ingest.models import Test
 
 _ORDERS_SHOWN = 8
+_SUSPECTS = 3
 _SHORT = 260
 """Pixels: a picture beside other things on the page."""
 
@@ -47,36 +48,20 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
-    """A chart as partials/chart.html takes it."""
-
-    figure: Figure | None
-    table: Table
-
-
-def drawn(module: ModuleType, data: Any, height: int | None = None) -> Drawn:
-    figure = module.chart(data)
-    if figure is not None and height is not None:
-        figure["layout"]["height"] = height
-    return Drawn(figure, module.table(data))
-
-
-@dataclass(frozen=True, slots=True)
 class Told:
     """What is known of a test that failed."""
 
-    test: Test
     analysis: Analysis
     row: TestRow
     finding: dict[str, Any]
     advice: RerunAdvice
     history: History
     ran: Counted
-    inside: Flags
-    """Rows of the history inside the analysis window."""
+    """Inside the analysis window."""
     evidence: Found
+    streak: Streak | None
     line_of: Mapping[int, Line]
-    """Rows of the history that the evidence speaks of, as the page shows them."""
+    """Rows of the history that evidence and streak speak of, as the page shows them."""
     days: Ints
     over: test_trends.Periods
 
@@ -98,9 +83,12 @@ def sections(told: Told) -> Iterator[Section]:
 def _signatures(told: Told) -> Section:
     found = told.finding["signatures"]
     names = {one["id"]: short(one["text"] or "no longer kept", 60) for one in found}
-    rows = rows_by_signature(told.test, told.history, names)
+    rows = rows_by_signature(told.history, names)
     share = test_trends.signature_share(told.days, rows, {**names, OTHERS: "other signatures"}, told.over)
-    part = {"said": said(told.test, found), "chart": drawn(signature_share, share, _SHORT) if len(rows) > 1 else None}
+    part = {
+        "said": said(told.history.names, found),
+        "chart": drawn(signature_share, share, _SHORT) if len(rows) > 1 else None,
+    }
     return Section("signatures", "What its failures said", counted(len(found), "signature"), part, open=True)
 
 
@@ -198,8 +186,27 @@ def _changes(told: Told) -> Section:
     before = _rates(found, "failed_before", "executed_before")
     after = _rates(found, "failed_after", "executed_after")
     changes = [Change(*row) for row in zip(found, before, after, strict=True)]
-    part = {"changes": changes, "onset": told.finding["onset"], "row": told.row}
-    return Section("changes", "When it began", counted(len(found), "change of its rate", "changes of its rate"), part)
+    part = {"changes": changes, "onset": told.finding["onset"], "broken": _broken(told)}
+    return Section("changes", "When it began", _began(told.finding["onset"], changes), part)
+
+
+def _broken(told: Told) -> tuple[Line | None, Line | None] | None:
+    """The last pass before a broken test's failures, and the first of them; None of a test that is not broken."""
+    if told.row.state is not State.BROKEN or told.streak is None:
+        return None
+    last_pass = told.streak.last_pass
+    return None if last_pass is None else told.line_of.get(last_pass), told.line_of.get(told.streak.first)
+
+
+def _began(onset: dict[str, Any] | None, changes: list[Change]) -> str:
+    if onset is None:
+        began = "never contradicted itself"
+    elif onset["new"]:
+        began = "flaky when it came"
+    else:
+        began = f"after {counted(onset['executions_before'], 'execution')}"
+    turns = ["rose" if one.rose else "fell" for one in changes]
+    return f"{began}; its rate {', then '.join(turns)}" if turns else began
 
 
 def _rates(rows: list[dict[str, Any]], failed: str = "failed", executed: str = "executed") -> list[Rate]:
@@ -224,6 +231,7 @@ def _orders(told: Told) -> Section:
     rows = _order_rates(told)
     part = {
         "told": found,
+        "partners": _partners(found) if found else [],
         "known": known,
         "reports": told.analysis.reports,
         "chart": drawn(order_rates, OrderRates(tuple(rows))) if len(rows) > 1 else None,
@@ -231,9 +239,15 @@ def _orders(told: Told) -> Section:
     return Section("orders", "Orders", found["kind"] if found else "not enough data", part)
 
 
+def _partners(found: dict[str, Any]) -> list[dict[str, Any]]:
+    """Those beyond chance; where orders matter and none is, the most telling few."""
+    related = [one for one in found["partners"] if one["related"]]
+    return related or (found["partners"][:_SUSPECTS] if found["kind"] in (OrderKind.OD, OrderKind.NDOD) else [])
+
+
 def _order_rates(told: Told) -> list[RateRow]:
     """Its failure rate in the orders that it failed in most, among those known to be true."""
-    ran = told.ran.where(told.inside)
+    ran = told.ran
     seen: dict[int, list[int]] = {}
     for row, failing in zip(ran.row.tolist(), ran.failing.tolist(), strict=True):
         digest = told.history.order[row]

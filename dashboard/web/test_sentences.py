@@ -4,11 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+import numpy as np
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from analytics.kernel.flakiness import State
+from analytics.kernel.orders import OrderKind
+from analytics.kernel.parameters import DEFAULTS
 from analytics.models import Analysis
 from analytics.rows import TestRow
 from dashboard.charts.labels import counted, percent
@@ -41,6 +44,7 @@ class Known:
     in_window: bool
     history: History
     ran: Counted
+    """Inside the window, where there is one."""
     streak: Streak | None
     runs: dict[int, Run]
 
@@ -50,7 +54,8 @@ def lead(known: Known) -> Lead:
         return Lead("", *_not_analysed(known))
     if not known.in_window:
         return Lead("", *_not_in_window(known, known.analysis))
-    return Lead(known.row.state_name, *_OF_STATE[known.row.state](known))
+    sentence, advice = _OF_STATE[known.row.state](known)
+    return Lead(known.row.state_name, sentence, _words("{}{}", advice, _order(known.row)))
 
 
 _Told = tuple[SafeString, SafeString]
@@ -96,7 +101,8 @@ def _stable(known: Known) -> _Told:
     if row.rate is None:
         return _words("Stable: nothing speaks against it."), _words("Nothing to do.")
     if row.failed:
-        said = _words("Stable on the evidence: {}, but never at a revision at which it also passed.", _failed(row))
+        never = "Stable on the evidence: {}{}, but never at a revision at which it also passed."
+        said = _words(never, _failed(row), _only_in(known))
         return said, _words("Those failures look like those of changes that were not finished: nothing to rerun.")
     ran = _executions(row.executed)
     if row.executed < _FEW:
@@ -110,13 +116,15 @@ def _flaky(known: Known) -> _Told:
     row = known.row
     since = _words(" since {}", day(row.flaky_since)) if row.flaky_since else ""
     bursts = "one at a time" if row.longest_burst <= 1 else f"in bursts of up to {row.longest_burst:,}"
-    return _words("Flaky{}: {}, {}.", since, _failed(row), bursts), _rerun(row)
+    assert known.analysis is not None
+    told = _words("Flaky{}: {}{}, {}.", since, _failed(row), _only_in(known), bursts)
+    return told, _rerun(row, known.analysis.parameters["rerun_limit"])
 
 
-def _rerun(row: TestRow) -> SafeString:
+def _rerun(row: TestRow, limit: int) -> SafeString:
     times = row.reruns.to_get_past
     past = (
-        "A rerun at once mostly fails too: rerun later or on another host"
+        f"Even {limit} reruns at once may all fail: rerun it later or on another host"
         if times is None
         else f"Rerun it up to {counted(times, 'time')} to get past it"
     )
@@ -127,11 +135,19 @@ def _rerun(row: TestRow) -> SafeString:
     return _words("{}; {} would confirm a fix{}.", past, counted(clean, "clean run"), so_far)
 
 
+def _order(row: TestRow) -> SafeString:
+    """Where to look first, of a test whose failures go with the order of tests."""
+    depends = row.state in (State.FLAKY, State.SUSPECT) and row.order_kind in (OrderKind.OD, OrderKind.NDOD)
+    return _words(' It goes with <a href="{}">the order of the tests</a>.', "#orders-title") if depends else _words("")
+
+
 def _suspect(known: Known) -> _Told:
     row = known.row
     if row.evidence.reversals:
-        said = _words("Suspect: {}, and passed again later, but never at one revision.", _failed(row))
-        return said, _words("Rerun its next failure at the same commit: a pass there says that it is flaky.")
+        never = "Suspect: {}{}, and passed again later, but never at the same revision in the same environment."
+        clean = f"Clean for {_executions(row.clean)} now. " if row.clean else ""
+        proof = _words("{}Rerun its next failure at the same commit: a pass there says that it is flaky.", clean)
+        return _words(never, _failed(row), _only_in(known)), proof
     said = _words("Suspect: its reports hold several attempts, and do not say whether they are retries of one test.")
     return said, _words("Give its variants names of their own, or let the test runner mark its retries.")
 
@@ -201,6 +217,16 @@ def _failed(row: TestRow) -> str:
     """ "failed 14 of 1,203 executions (0.6-1.9 %)": with denominator and interval."""
     told = f"failed {row.failed:,} of {_executions(row.executed)}"
     return told if row.rate is None else f"{told} ({interval(row.rate.low, row.rate.high)})"
+
+
+def _only_in(known: Known) -> str:
+    """ ", only in os=linux": the environment of all failures, where it was executed in others too."""
+    ran, environment = known.ran, known.history.environment
+    if np.count_nonzero(ran.failing) < DEFAULTS.few_failures:
+        return ""
+    failed = {int(one) for one in environment[ran.row[ran.failing]]}
+    everywhere = {int(one) for one in environment[ran.row]}
+    return f", only in {known.history.environments[failed.pop()]}" if len(failed) == 1 < len(everywhere) else ""
 
 
 def day(moment: datetime) -> SafeString:

@@ -13,6 +13,7 @@ from analytics.findings.columns import CATEGORIES, ORDER_KINDS
 from analytics.kernel.executions import Ints
 from analytics.kernel.flakiness import State
 from analytics.listing import SORTABLE, Choice, Sort, chosen_rows, sorted_rows
+from analytics.models import Analysis
 from analytics.naming import TestName, names, numbers_by_name, numbers_matching
 from analytics.rows import TestRow, test_rows
 from dashboard.web.analysed import analysed
@@ -25,8 +26,10 @@ from ingest.models import Project
 
 STATES = tuple(state.name.lower() for state in State)
 _SORTS = tuple(sign + name for name in ("name", "state", *SORTABLE) for sign in ("", "-"))
-_USUAL = "-failed"
-_EXPORTED_AT_ONCE = 2_000
+_USUAL = "-low"
+"""The lower end of the rate's interval: what surely fails often comes first, and 1 of 1 does not."""
+_ATTENTION = ("flaky", "suspect", "broken")
+_EXPORTED_AT_ONCE = 10_000
 HEADERS = (
     *("number", "name", "classname", "suite", "file", "state", "failed", "executed", "skipped", "rate", "low", "high"),
     *("longest_burst", "to_get_past", "to_expose", "to_confirm", "last_failure", "flaky_since", "causes"),
@@ -83,9 +86,16 @@ def test_list(request: HttpRequest, project: Project) -> HttpResponseBase:
         "page": page,
         **_shown(listed, page),
         "known": len(now.columns),
+        "attention": _attention(now.analysis),
         "choices": {"states": STATES, "causes": CATEGORIES, "order_kinds": ORDER_KINDS[1:]},
     }
     return render(request, "tests.html", context)
+
+
+def _attention(analysis: Analysis | None) -> list[tuple[str, int]]:
+    """States that ask for attention, with how many tests are in each."""
+    states = analysis.summary["states"] if analysis is not None else {}
+    return [(name, states[name]) for name in _ATTENTION if states.get(name)]
 
 
 def _shown(listed: "Listed", page: NumberedPage) -> dict[str, Any]:
@@ -95,7 +105,7 @@ def _shown(listed: "Listed", page: NumberedPage) -> dict[str, Any]:
     return {
         "rows": [(row, name, lately.get(row.number, ())) for row, name in shown],
         "top": max((row.rate.high for row, _ in shown if row.rate is not None), default=1.0),
-        "strip_length": STRIP_LENGTH,
+        "last_label": f"Last {STRIP_LENGTH}, last failure",
     }
 
 

@@ -44,6 +44,7 @@ SETTINGS = Settings(
     new_flakes=1,
     regressions=2,
     platform_regressions=0,
+    pull_request_regressions=1,
     incidents=1,
     renames=0,
     new_tests=2,

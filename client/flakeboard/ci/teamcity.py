@@ -1,0 +1,44 @@
+"""TeamCity. Most of what it knows is in a properties file whose path is in one variable."""
+
+from __future__ import annotations
+
+import re
+from typing import Mapping
+
+from flakeboard.ci.facts import Facts, first, without
+
+_PAIR = re.compile(r"\s*([^#!=:\s][^=:\s]*)\s*[=:]\s*(.*)")
+
+
+def is_here(environ: Mapping[str, str]) -> bool:
+    return bool(environ.get("TEAMCITY_VERSION"))
+
+
+def facts(environ: Mapping[str, str]) -> Facts:
+    build = _properties(environ.get("TEAMCITY_BUILD_PROPERTIES_FILE", ""))
+    configuration = _properties(build.get("teamcity.configuration.properties.file", ""))
+    branch = first(configuration.get("teamcity.build.branch"), environ.get("TEAMCITY_BUILD_BRANCH"))
+    number = configuration.get("teamcity.pullRequest.number", "")
+    server, build_id = configuration.get("teamcity.serverUrl", ""), build.get("teamcity.build.id", "")
+    return Facts(
+        system="TeamCity",
+        commit=first(build.get("build.vcs.number"), environ.get("BUILD_VCS_NUMBER")),
+        branch="" if branch == "<default>" else without("refs/heads/", branch),
+        pull_request=number,
+        build_id=first(build_id, environ.get("BUILD_NUMBER")),
+        build_url="{}/build/{}".format(server.rstrip("/"), build_id)
+        if server and build_id
+        else environ.get("BUILD_URL", ""),
+        job=first(environ.get("TEAMCITY_BUILDCONF_NAME"), build.get("teamcity.buildType.id")),
+        host=first(build.get("agent.name"), configuration.get("system.agent.name")),
+    )
+
+
+def _properties(path: str) -> dict[str, str]:
+    """A Java properties file, as far as TeamCity writes them: one pair a line, `:` and `=` escaped in values."""
+    try:
+        with open(path, encoding="latin-1") as file:
+            pairs = [found.groups() for found in map(_PAIR.match, file) if found]
+    except OSError:
+        return {}
+    return {name: re.sub(r"\\(.)", r"\1", value.strip()) for name, value in pairs}

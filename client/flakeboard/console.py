@@ -1,0 +1,38 @@
+"""What the user sees: single lines, without tokens, and without anything that a CI would take for a command."""
+
+from __future__ import annotations
+
+import sys
+from typing import TextIO
+
+from flakeboard.secret import redact
+
+PREFIX = "flakeboard: "
+
+
+def plain(text: object, longest: int = 500) -> str:
+    """Text from outside as one harmless line: no control characters, no CI commands, not too long.
+
+    CIs obey what stands in a log: `::error` at the start of a line, `##vso[` and `##teamcity[` anywhere."""
+    line = " ".join(str(text).split())
+    line = "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in line)
+    line = redact(line).replace("##", "# #")
+    return line if len(line) <= longest else line[: longest - 3] + "..."
+
+
+def write(line: str, stream: TextIO | None = None) -> None:
+    """Write a line as it is, but for tokens and for what the terminal's encoding cannot show."""
+    stream = stream or sys.stdout
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    shown = redact(line).encode(encoding, "replace").decode(encoding, "replace")
+    stream.write(shown + "\n")
+    stream.flush()
+
+
+def say(text: str) -> None:
+    write(PREFIX + plain(text, 2_000))
+
+
+def warn(text: str) -> None:
+    """A warning, on the error stream."""
+    write(PREFIX + "warning: " + plain(text, 2_000), sys.stderr)

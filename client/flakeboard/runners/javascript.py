@@ -1,0 +1,62 @@
+"""Jest, Vitest and Playwright: tests are named by a pattern of their full name."""
+
+from __future__ import annotations
+
+import re
+from typing import Sequence
+
+from flakeboard.junit import Case
+from flakeboard.runners.runner import Found, Runner, distinct, without
+
+_SPECIAL = re.compile(r"[\\^$.*+?()\[\]{}|/]")
+_BETWEEN = re.compile(r"\s+(?:>|\u203a)\s+|\s+")
+
+
+def escape(text: str) -> str:
+    """A JavaScript pattern that matches this text alone."""
+    return _SPECIAL.sub(lambda found: "\\" + found.group(), text)
+
+
+def pattern_of(title: str) -> str:
+    """A full name as a pattern. Reports write ` > ` or ` \u203a ` between suites where the runner compares a blank."""
+    words = [escape(word) for word in _BETWEEN.split(title.strip()) if word]
+    return r"(?:\s+|\s+[>\u203a]\s+)".join(words)
+
+
+def _titles(case: Case) -> list[str]:
+    """The full name: the name alone, or the class and the name, as reporters are configured."""
+    name, classname = case.name.strip(), case.classname.strip()
+    if not classname or classname == name or name.startswith(classname + " "):
+        return [name]
+    return [name, classname + " " + name]
+
+
+def _pattern(titles: Sequence[str], anchored: bool) -> str:
+    joined = "|".join(distinct([pattern_of(title) for title in titles]))
+    return f"^\\s*(?:{joined})$" if anchored else f"(?:{joined})"
+
+
+def _select_jest(found: Found, cases: Sequence[Case]) -> list[str] | None:
+    titles = [title for case in cases for title in _titles(case)]
+    kept = without(found.arguments, ("-t", "--testNamePattern"))
+    kept = [word for word in kept if word not in ("-o", "--onlyChanged", "-b", "--bail", "-f", "--onlyFailures")]
+    return [*found.before, *kept, "--testNamePattern=" + _pattern(titles, anchored=True)]
+
+
+def _select_vitest(found: Found, cases: Sequence[Case]) -> list[str] | None:
+    kept = without(found.arguments, ("-t", "--testNamePattern"))
+    kept = [word for word in kept if word != "--changed" and not word.startswith("--bail")]
+    titles = [case.name for case in cases]
+    return [*found.before, *kept, "--testNamePattern=" + _pattern(titles, anchored=True)]
+
+
+def _select_playwright(found: Found, cases: Sequence[Case]) -> list[str] | None:
+    """By title. `--last-failed` would also run what need not be run, and forgets what another step ran."""
+    kept = without(found.arguments, ("-g", "--grep", "--max-failures", "--shard"))
+    kept = [word for word in kept if word not in ("-x", "--last-failed")]
+    return [*found.before, *kept, "--grep=" + _pattern([case.name for case in cases], anchored=False)]
+
+
+JEST = Runner("jest", ("jest", "react-scripts"), _select_jest, reports=("junit.xml",))
+VITEST = Runner("vitest", ("vitest",), _select_vitest, report_options=("--outputFile", "--outputFile.junit"))
+PLAYWRIGHT = Runner("playwright", ("playwright",), _select_playwright, then="test")

@@ -1,0 +1,82 @@
+"""Where to send, for which project, with which token: from options, else from the environment."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from dataclasses import dataclass
+from typing import Mapping
+from urllib.parse import quote, urlsplit
+
+from flakeboard.problems import NotConfigured
+from flakeboard.secret import Secret
+
+SECONDS = 120.0
+
+
+@dataclass(frozen=True)
+class Settings:
+    url: str
+    project: str
+    token: Secret
+    timeout: float = SECONDS
+    """Seconds that all tries of one request may take together."""
+
+    @property
+    def api(self) -> str:
+        return "{}/api/v1/projects/{}/".format(self.url, quote(self.project, safe=""))
+
+
+def settings_from(
+    url: str = "",
+    project: str = "",
+    token: str = "",
+    timeout: float = SECONDS,
+    insecure_http: bool = False,
+    environ: Mapping[str, str] | None = None,
+) -> Settings:
+    """Options win over FLAKEBOARD_URL, FLAKEBOARD_PROJECT and FLAKEBOARD_TOKEN. Raises NotConfigured."""
+    environ = os.environ if environ is None else environ
+    address = _address(url or environ.get("FLAKEBOARD_URL", ""))
+    slug = (project or environ.get("FLAKEBOARD_PROJECT", "")).strip()
+    secret = Secret(token or environ.get("FLAKEBOARD_TOKEN", ""))
+    if not slug:
+        raise NotConfigured("No project is given: set FLAKEBOARD_PROJECT, or use --project.")
+    if not secret:
+        raise NotConfigured(
+            "No token is given: set FLAKEBOARD_TOKEN. (A pull request from a fork has no secrets, so it has none.)"
+        )
+    if not secret.reveal().isascii() or not secret.reveal().isprintable():
+        raise NotConfigured("FLAKEBOARD_TOKEN has characters that no token has.")
+    if not insecure_http and address.startswith("http:") and not is_loopback(urlsplit(address).hostname or ""):
+        raise NotConfigured(
+            "The address is plain http, where anybody on the way can read the token: use https, "
+            "or --insecure-http if you trust the network."
+        )
+    return Settings(address, slug, secret, timeout)
+
+
+def _address(written: str) -> str:
+    written = written.strip().rstrip("/")
+    if not written:
+        raise NotConfigured("No address is given: set FLAKEBOARD_URL, such as https://flakeboard.example.")
+    try:
+        parts = urlsplit(written)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        raise NotConfigured("FLAKEBOARD_URL is not an address.") from None
+    if parts.scheme not in ("http", "https") or not host:
+        raise NotConfigured("FLAKEBOARD_URL must begin with https:// (or http://) and name a host.")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise NotConfigured("FLAKEBOARD_URL must be an address alone: no user, password, query or fragment.")
+    return written
+
+
+def is_loopback(host: str) -> bool:
+    """Whether the host is this machine, so that plain http is seen by nobody else."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,52 @@
+"""Owners as they are stored: read as one book, written as a whole."""
+
+from collections.abc import Iterable, Sequence
+
+from django.db import transaction
+from django.utils import timezone
+
+from dashboard.quarantine.models import CodeOwnersFile, OwnerPattern, TestOwner
+from dashboard.quarantine.owners import CodeOwnersBook, Names, OwnerBook, Pattern
+from ingest.models import Project, Test
+
+
+def owner_book(project: Project) -> OwnerBook:
+    stored = CodeOwnersFile.objects.filter(project=project).first()
+    patterns = OwnerPattern.objects.filter(project=project).values_list("field", "pattern", "owner")
+    by_hand = TestOwner.objects.filter(test__project=project).values_list("test__number", "owner")
+    book = CodeOwnersBook(stored.text, stored.syntax) if stored else None
+    return OwnerBook(dict(by_hand), [Pattern(*row) for row in patterns], book)
+
+
+def owner_of(book: OwnerBook, tests: Iterable[Test]) -> str:
+    """The owner of the first test that has one."""
+    found = (book.owner(Names(test.number, test.suite, test.classname, test.file)) for test in tests)
+    return next((owner for owner in found if owner), "")
+
+
+def code_owners_set(*, project: Project, text: str, syntax: str) -> None:
+    """Keep a CODEOWNERS file that can be read; an empty one is none."""
+    if not text.strip():
+        CodeOwnersFile.objects.filter(project=project).delete()
+        return
+    CodeOwnersBook(text, syntax)
+    CodeOwnersFile.objects.update_or_create(
+        project=project, defaults={"text": text, "syntax": syntax, "updated_at": timezone.now()}
+    )
+
+
+@transaction.atomic
+def owner_patterns_set(*, project: Project, patterns: Sequence[Pattern]) -> None:
+    OwnerPattern.objects.filter(project=project).delete()
+    OwnerPattern.objects.bulk_create(
+        OwnerPattern(project=project, position=position, field=one.field, pattern=one.pattern, owner=one.owner)
+        for position, one in enumerate(patterns)
+    )
+
+
+def test_owner_set(*, test: Test, owner: str) -> None:
+    """Name a test's owner; an empty one takes the word back."""
+    if owner:
+        TestOwner.objects.update_or_create(test=test, defaults={"owner": owner})
+    else:
+        TestOwner.objects.filter(test=test).delete()

@@ -1,0 +1,40 @@
+"""How a run ended, and what a test did in another run."""
+
+from collections.abc import Mapping
+
+from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from dashboard.templatetags.flakeboard import mark
+from ingest.verdict import Verdict
+
+register = template.Library()
+
+_ENDS = {
+    "passed": ("pass", "passed"),
+    "flaky": ("wait", "flaky only"),
+    "regression": ("fail", "regression"),
+    "incident": ("error", "incident"),
+    "failed": ("fail", "failed"),
+    "red": ("fail", "failed in any way"),
+}
+"""End -> its shape, and what it is called."""
+
+
+@register.simple_tag
+def run_end(end: str) -> SafeString:
+    shape, label = _ENDS[end]
+    return format_html('<span class="verdict verdict-{}">{} {}</span>', shape, mark(shape), label)
+
+
+@register.filter
+def end_label(end: str) -> str:
+    return _ENDS[end][1]
+
+
+@register.simple_tag
+def then(verdicts: Mapping[int, Verdict], number: int) -> str:
+    """What a test did in the run that is compared with; empty where that did not have it."""
+    verdict = verdicts.get(number)
+    return "" if verdict is None else verdict.name.lower()

@@ -1,0 +1,110 @@
+"""Search: tests by their names, runs by build, branch or pull request, commits by their beginning."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.db.models import Case, IntegerField, Q, QuerySet, Value, When
+from django.db.models.functions import Length
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from dashboard import access
+from dashboard.web.asking import words
+from dashboard.web.doors import project_page
+from dashboard.web.recent import recently_viewed
+from dashboard.web.runs import matching
+from ingest.models import Project, Run, Test
+
+SHOWN = 20
+_COMMIT_DIGITS = "0123456789abcdef"
+_SHORTEST_COMMIT = 4
+
+
+@dataclass(frozen=True, slots=True)
+class FoundTest:
+    """A test by the name that it has now, and the older one that was found."""
+
+    test: Test
+    formerly: str
+    slug: str
+    project: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    tests: Sequence[FoundTest]
+    runs: Sequence[Run]
+    commit: bool
+    """The runs are those of a commit."""
+    more_tests: bool
+    more_runs: bool
+
+    def __bool__(self) -> bool:
+        return bool(self.tests or self.runs)
+
+
+@project_page
+def project_search(request: HttpRequest, project: Project) -> HttpResponse:
+    return _page(request, [project], {"project": project, "base": "project_base.html"})
+
+
+@login_required
+def search(request: HttpRequest) -> HttpResponse:
+    """Over all projects that the person may see."""
+    return _page(request, list(access.user_projects(request.user)), {"base": "base.html"})
+
+
+def _page(request: HttpRequest, projects: Sequence[Project], context: dict[str, Any]) -> HttpResponse:
+    text = words(request.GET, "q")
+    viewed = recently_viewed(request, [one.slug for one in projects])
+    found = find(projects, text) if text else None
+    context |= {"text": text, "found": found, "viewed": viewed, "shown": SHOWN}
+    return render(request, "search.html", context)
+
+
+def find(projects: Sequence[Project], text: str) -> Found:
+    """Three queries at most, however much there is."""
+    tests, runs = list(_tests(projects, text)[: SHOWN + 1]), list(_commit_runs(projects, text)[: SHOWN + 1])
+    commit = bool(runs)
+    if not commit:
+        runs = list(_runs(projects).filter(matching(text))[: SHOWN + 1])
+    shown = _named(tests[:SHOWN], projects)
+    return Found(shown, runs[:SHOWN], commit, len(tests) > SHOWN, len(runs) > SHOWN)
+
+
+def _tests(projects: Sequence[Project], text: str) -> "QuerySet[Test]":
+    """The best first: the name itself, names that begin so, names that hold it; then classes and files."""
+    anywhere = Q(name__icontains=text) | Q(classname__icontains=text) | Q(file__icontains=text)
+    rank = Case(
+        When(name__iexact=text, then=Value(0)),
+        When(name__istartswith=text, then=Value(1)),
+        When(name__icontains=text, then=Value(2)),
+        default=Value(3),
+        output_field=IntegerField(),
+    )
+    found = Test.objects.filter(anywhere, project__in=projects).select_related("alias_of")
+    return found.annotate(rank=rank, length=Length("name")).order_by("rank", "length", "name", "pk")
+
+
+def _named(tests: Sequence[Test], projects: Sequence[Project]) -> list[FoundTest]:
+    """Each test once, by its name of now."""
+    project_of = {one.pk: one for one in projects}
+    found: dict[int, FoundTest] = {}
+    for test in tests:
+        now, project = test.alias_of or test, project_of[test.project_id]
+        found.setdefault(now.pk, FoundTest(now, test.name if test.alias_of else "", project.slug, project.name))
+    return list(found.values())
+
+
+def _runs(projects: Sequence[Project]) -> "QuerySet[Run]":
+    return Run.objects.filter(project__in=projects).select_related("project").order_by("-started_at", "-id")
+
+
+def _commit_runs(projects: Sequence[Project], text: str) -> "QuerySet[Run]":
+    """Runs of commits that begin so; of what cannot be a commit, none."""
+    commit = text.lower()
+    if len(commit) < _SHORTEST_COMMIT or set(commit) - set(_COMMIT_DIGITS):
+        return Run.objects.none()
+    return _runs(projects).filter(commit__startswith=commit)

@@ -1,0 +1,56 @@
+"""Starting the client as CI does: a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.client.conftest import CLIENT
+
+SAMPLE = """
+def test_good() -> None:
+    pass
+
+def test_bad() -> None:
+    assert {bad}
+"""
+REPORT = (
+    '<testsuites><testsuite name="pytest" tests="2"><testcase classname="test_sample" name="test_good" time="0.1"/>'
+    '<testcase classname="test_sample" name="test_bad" time="0.1">{inside}</testcase></testsuite></testsuites>'
+)
+FAILED = REPORT.format(inside='<failure message="no">no</failure>')
+GREEN = REPORT.format(inside="")
+
+
+def environ_with(**more: Any) -> dict[str, str]:
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR", "SYSTEMROOT") if name in os.environ}
+    return {**kept, "PYTHONPATH": str(CLIENT), "PYTHONDONTWRITEBYTECODE": "1", **more}
+
+
+def flakeboard(
+    *arguments: str, cwd: Path, environ: dict[str, str], timeout: int = 60
+) -> subprocess.CompletedProcess[str]:
+    """Run it; what it printed and its exit code."""
+    return subprocess.run(
+        [sys.executable, "-m", "flakeboard", *arguments],
+        cwd=str(cwd),
+        env=environ_with(**environ),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+
+
+def python(code: str) -> list[str]:
+    """A command that runs this code."""
+    return [sys.executable, "-c", code]
+
+
+def writes(path: str, content: str, code: int = 0) -> list[str]:
+    """A command that writes a report and exits."""
+    return python(f"import sys; open({str(path)!r}, 'w').write({content!r}); sys.exit({code})")

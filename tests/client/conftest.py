@@ -1,0 +1,35 @@
+"""The client's tests need pytest and the standard library only, so that they run on every Python that the client does."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CLIENT = ROOT / "client"
+if str(CLIENT) not in sys.path:
+    sys.path.insert(0, str(CLIENT))
+
+from tests.client.misbehaving import Misbehaving  # noqa: E402
+
+CI_VARIABLES = ("CI", "GITHUB_", "GITLAB_", "JENKINS", "CIRCLE", "BUILDKITE", "TF_BUILD", "TRAVIS", "DRONE", "TEAMCITY")
+CI_VARIABLES += ("BITBUCKET_", "FLAKEBOARD_", "RUNNER_", "CI_", "PYTEST_ADDOPTS", "HTTP_PROXY", "http_proxy")
+
+
+@pytest.fixture(autouse=True)
+def _no_ci(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tests' own CI must not speak for the runs that they make."""
+    import os
+
+    for name in list(os.environ):
+        if name.startswith(CI_VARIABLES):
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def server() -> Iterator[Misbehaving]:
+    with Misbehaving() as running:
+        yield running

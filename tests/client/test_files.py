@@ -1,0 +1,120 @@
+"""Which files are sent, and how they are packed."""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flakeboard import files, packing
+from flakeboard.packing import named, pack
+from flakeboard.problems import Problem
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for path in ("b.xml", "a.xml", "reports/x.xml", "reports/deep/er/y.xml", "reports/notes.txt", "odd[1].xml"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("<testsuite/>")
+    return tmp_path
+
+
+def found(*patterns: str) -> list[str]:
+    return [path.replace(os.sep, "/") for path in files.find(patterns)]
+
+
+def test_globs_are_recursive_sorted_and_each_file_comes_once(tree: Path) -> None:
+    assert found("**/*.xml", "a.xml", "./reports/../b.xml") == [
+        *("a.xml", "b.xml", "odd[1].xml", "reports/deep/er/y.xml", "reports/x.xml"),
+    ]
+
+
+def test_a_folder_means_its_xml_files(tree: Path) -> None:
+    assert found("reports") == ["reports/deep/er/y.xml", "reports/x.xml"]
+
+
+def test_a_file_is_found_by_a_name_that_looks_like_a_pattern(tree: Path) -> None:
+    assert found("odd[1].xml") == ["odd[1].xml"]
+
+
+def test_a_link_to_a_file_is_the_same_file(tree: Path) -> None:
+    os.symlink("a.xml", "link.xml")
+    assert len(found("a.xml", "link.xml")) == 1
+
+
+def test_no_match_is_an_empty_list(tree: Path) -> None:
+    assert found("nothing/**/*.xml") == []
+
+
+def test_names_in_the_archive_never_climb_out_and_never_collide(tree: Path) -> None:
+    outside = tree.parent / "a.xml"
+    outside.write_text("<testsuite/>")
+    names = [name for _, name in named(["a.xml", "../a.xml", str(tree / "b.xml")])]
+    assert names == ["a.xml", "_/a.xml", "b.xml"]
+
+
+def test_the_same_files_make_the_same_bytes(tree: Path) -> None:
+    def body() -> tuple[bytes, str]:
+        with pack(named(["a.xml", "b.xml"]), {"commit": "1"}) as package:
+            return package.rewound().read(), package.digest
+
+    first = body()
+    os.utime("a.xml", (1, 1))
+    assert body() == first
+
+
+def test_another_exit_code_is_another_request(tree: Path) -> None:
+    with pack(named(["a.xml"]), {}, "gate 1") as one, pack(named(["a.xml"]), {}, "gate 2") as other:
+        assert one.digest != other.digest
+
+
+def test_a_file_that_is_gone_is_a_problem_with_its_name(tree: Path) -> None:
+    with pytest.raises(Problem, match=r"gone\.xml"):
+        pack(named(["gone.xml"]), {})
+
+
+def test_a_thousand_files_of_a_hundred_megabytes_are_one_request_under_fifteen(tmp_path: Path) -> None:
+    chance = random.Random(7)
+    words = [f"word{chance.randrange(5_000)}" for _ in range(3_000)]
+    paths = []
+    for number in range(1_000):
+        path = tmp_path / f"TEST-{number}.xml"
+        path.write_text(report_of_size(number, chance, words, 100_000))
+        paths.append(str(path))
+    assert sum(map(os.path.getsize, paths)) >= 100_000_000
+    with pack(named(paths, str(tmp_path)), {"commit": "1"}) as package:
+        assert package.files == 1_000
+        assert package.size < 15_000_000
+        assert len(package.rewound().read()) == package.size == int(package.headers()["Content-Length"])
+
+
+def report_of_size(number: int, chance, words: list[str], size: int) -> str:
+    """A report with times that differ, and output of words by chance."""
+    parts = [f'<testsuite name="shop.module{number}" tests="400">']
+    length = 0
+    while length < size:
+        output = " ".join(chance.choice(words) for _ in range(5))
+        case = (
+            f'<testcase classname="shop.module{number}.Cart" name="test_case_{length}" time="{chance.random():.6f}">'
+            f"<system-out>2026-01-31 12:00:0{chance.randrange(10)} INFO  shop.cart  request {chance.randrange(10_000)} handled: {output}\n</system-out></testcase>\n"
+        )
+        parts.append(case)
+        length += len(case)
+    return "".join(parts) + "</testsuite>"
+
+
+def test_packing_does_not_hold_the_files_in_memory(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tree / "big.xml").write_bytes(b"<testsuite/>" * 500_000)
+    sizes = []
+    original = packing.tarfile.copyfileobj
+
+    def watched(source: str | None, target, length=None, *rest: Any, **more: Any) -> Any:
+        sizes.append(length)
+        return original(source, target, length, *rest, **more)
+
+    monkeypatch.setattr(packing.tarfile, "copyfileobj", watched)
+    with pack(named(["big.xml"]), {}):
+        assert sizes == [6_000_000]

@@ -1,0 +1,361 @@
+"""The pytest plugin, in sessions of its own: what it records, masks, reruns and sends."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.client.commands import environ_with, flakeboard
+from tests.client.misbehaving import ACCEPTED, PASSED, TOKEN, Misbehaving, error
+
+SAMPLE = """
+import time
+import pytest
+
+def test_z_first() -> None:
+    time.sleep(0.01)
+
+class TestCart:
+    @pytest.mark.parametrize("x", [1, 2])
+    def test_total(self, x) -> None:
+        assert x == 1, "x is <%d> & \\x07" % x
+
+@pytest.fixture
+def broken():
+    raise RuntimeError("no database")
+
+def test_with_broken_fixture(broken) -> None:
+    pass
+
+@pytest.fixture
+def untidy():
+    yield
+    raise RuntimeError("left a mess")
+
+def test_untidy(untidy) -> None:
+    pass
+
+@pytest.mark.skip(reason="not today")
+def test_skipped() -> None:
+    pass
+
+@pytest.mark.xfail
+def test_expected() -> None:
+    assert 0
+
+def test_a_last() -> None:
+    pass
+"""
+COUNTING = """
+import pathlib
+
+def attempt(name: str):
+    path = pathlib.Path(name)
+    count = int(path.read_text()) if path.exists() else 0
+    path.write_text(str(count + 1))
+    return count
+
+def test_flaky() -> None:
+    assert attempt("flaky") == 2, "not yet"
+
+def test_broken() -> None:
+    assert attempt("broken") < 0
+
+def test_fine() -> None:
+    pass
+"""
+CRASHES = {
+    "setup": "@pytest.fixture\ndef f():\n    raise ValueError\n\ndef test_it(f):\n    pass\n",
+    "teardown": "@pytest.fixture\ndef f():\n    yield\n    raise ValueError\n\ndef test_it(f):\n    pass\n",
+    "SystemExit": "def test_it():\n    raise SystemExit(3)\n",
+    "KeyboardInterrupt": "def test_it():\n    raise KeyboardInterrupt\n",
+    "pytest.exit": "def test_it():\n    pytest.exit('enough')\n",
+    "MemoryError": "def test_it():\n    raise MemoryError\n",
+    "own BaseException": "class Odd(BaseException):\n    pass\n\ndef test_it():\n    raise Odd\n",
+    "collection": "raise ValueError\n\ndef test_it():\n    pass\n",
+    "killed": "import os\n\ndef test_it():\n    os.kill(os.getpid(), 9)\n",
+}
+
+
+def session(folder: Path, *options: str, source: str | None = None, **environ: Any) -> subprocess.CompletedProcess[str]:
+    if source is not None:
+        (folder / "test_sample.py").write_text(source)
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "flakeboard.pytest_plugin", "-p", "no:cacheprovider", *options],
+        cwd=str(folder),
+        env=environ_with(PYTEST_DISABLE_PLUGIN_AUTOLOAD="1", **environ),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def cases_of(path: Path) -> list[ET.Element]:
+    return list(ET.parse(str(path)).getroot().iter("testcase"))
+
+
+def tags(case: Any) -> list[str]:
+    return [child.tag for child in case]
+
+
+def reader() -> Any:
+    """The server's own reader, where this Python can run it."""
+    pytest.importorskip("lxml", reason="the server's reader needs lxml")
+    if sys.version_info < (3, 11):  # noqa: UP036 - the client's tests run on older ones too
+        pytest.skip("the server's reader needs Python 3.11")
+    from ingest.junit import upload
+
+    return upload
+
+
+def quarantine(*names: str, **more: Any) -> tuple[int, dict[str, Any]]:
+    tests = [{"number": 4, "suite": "", "classname": "test_sample", "name": name} for name in names]
+    row = {"id": 1, "state": "active", "reason": "flaky, TICKET-1", "version": 1, "tests": tests, **more}
+    return 200, {"results": [row], "next": None}
+
+
+# -- recording ---------------------------------------------------------------------------------------------------
+
+
+def test_without_its_options_it_does_nothing(tmp_path: Path) -> None:
+    done = session(tmp_path, source="def test_a():\n    pass\n")
+    assert done.returncode == 0
+    assert "flakeboard" not in done.stdout
+    assert [path.name for path in tmp_path.glob("*.xml")] == []
+
+
+def test_the_report_is_in_order_of_execution_with_pytests_own_names(tmp_path: Path) -> None:
+    done = session(tmp_path, "--flakeboard-report=mine.xml", "--junitxml=theirs.xml", source=SAMPLE)
+    assert done.returncode == 1
+
+    def names(path: Path) -> list[tuple[str | None, str | None]]:
+        return list(dict.fromkeys((case.get("classname"), case.get("name")) for case in cases_of(tmp_path / path)))
+
+    assert names("mine.xml") == names("theirs.xml")
+    by_name = {case.get("name"): case for case in cases_of(tmp_path / "mine.xml")}
+    assert tags(by_name["test_total[2]"]) == ["failure"]
+    assert by_name["test_total[2]"].find("failure").get("message").startswith("AssertionError: x is <2> & #x07")
+    assert tags(by_name["test_with_broken_fixture"]) == ["error"]
+    assert by_name["test_untidy"].find("error").get("message").startswith("failed on teardown")
+    assert tags(by_name["test_skipped"]) == tags(by_name["test_expected"]) == ["skipped"]
+    assert float(by_name["test_z_first"].get("time")) >= 0.01
+    assert by_name["test_z_first"].get("file") == "test_sample.py"
+    assert by_name["test_z_first"].get("line") == "5"
+
+
+def test_a_collection_error_is_in_the_report(tmp_path: Path) -> None:
+    assert session(tmp_path, "--flakeboard-report=r.xml", source="import nowhere_to_be_found\n").returncode == 2
+    (case,) = cases_of(tmp_path / "r.xml")
+    assert case.find("error").get("message") == "collection failure"
+
+
+def test_the_reader_knows_its_order_and_its_attempts(tmp_path: Path) -> None:
+    reading = reader()
+    session(tmp_path, "--flakeboard-report=r.xml", "--flakeboard-reruns=2", source=COUNTING)
+    with open(str(tmp_path / "r.xml"), "rb") as file:
+        report = reading.read_upload([("r.xml", file)]).report
+    assert (report.producer, report.order_reliable, report.run_errors) == ("pytest", True, [])
+    flaky, broken, fine = report.cases()
+    assert [one.verdict.name for one in flaky.attempts] == ["FAIL", "FAIL", "PASS"]
+    assert [one.verdict.name for one in broken.attempts] == ["FAIL", "FAIL", "FAIL"]
+    assert {one.provenance.value for case in (flaky, broken) for one in case.attempts} == {"explicit"}
+    assert (flaky.verdict.name, broken.verdict.name, len(fine.attempts)) == ("PASS", "FAIL", 1)
+
+
+def test_the_reader_takes_the_reruns_of_the_command_for_attempts(tmp_path: Path) -> None:
+    import io
+
+    from tests.client.commands import FAILED, GREEN
+
+    parts = [(f"rerun/0/test_attempts/attempt_{number}.xml", text) for number, text in ((2, GREEN), (1, FAILED))]
+    report = reader().read_upload([(name, io.BytesIO(text.encode())) for name, text in parts]).report
+    bad = [case for case in report.cases() if case.key[2] == "test_bad"][0]
+    assert (bad.verdict.name, [one.verdict.name for one in bad.attempts]) == ("PASS", ["FAIL", "PASS"])
+
+
+# -- reruns ------------------------------------------------------------------------------------------------------
+
+
+def test_reruns_stop_at_the_first_pass_and_leave_the_broken_test_red(tmp_path: Path) -> None:
+    done = session(tmp_path, "--flakeboard-reruns=2", "--flakeboard-report=r.xml", "-rA", source=COUNTING)
+    assert done.returncode == 1
+    assert re.search(r"1 failed, 2 passed, 4 rerun", done.stdout), done.stdout
+    flaky, broken, fine = cases_of(tmp_path / "r.xml")
+    assert tags(flaky) == ["flakyFailure", "flakyFailure"]
+    assert tags(broken) == ["failure", "rerunFailure", "rerunFailure"]
+    assert tags(fine) == []
+
+
+def test_auto_reruns_as_often_as_is_recommended(tmp_path: Path, server: Misbehaving) -> None:
+    row = {"classname": "test_sample", "name": "test_flaky", "reruns": {"to_get_past": 2}}
+    server.answers = [(200, {"results": [row, {"name": "test_broken", "reruns": {"to_get_past": None}}], "next": None})]
+    session(tmp_path, "--flakeboard-reruns=auto", source=COUNTING, **server.environ())
+    assert ((tmp_path / "flaky").read_text(), (tmp_path / "broken").read_text()) == ("3", "1")
+    assert server.requests[0].path.endswith("/tests")
+
+
+@pytest.mark.parametrize("crash", ["setup", "teardown", "SystemExit", "MemoryError"])
+def test_a_crash_is_not_rerun(tmp_path: Path, crash: str) -> None:
+    done = session(tmp_path, "--flakeboard-reruns=3", source="import pytest\n" + CRASHES[crash])
+    assert done.returncode == 1
+    assert "rerun" not in done.stdout.splitlines()[-1]
+
+
+def test_fixtures_are_made_anew_for_each_attempt(tmp_path: Path) -> None:
+    source = """
+import pytest
+made = []
+
+@pytest.fixture
+def thing():
+    made.append(1)
+    yield len(made)
+    made.append(0)
+
+def test_it(thing) -> None:
+    assert made == [1, 0, 1]
+"""
+    assert session(tmp_path, "--flakeboard-reruns=1", source=source).returncode == 0
+
+
+# -- quarantine --------------------------------------------------------------------------------------------------
+
+
+def test_a_quarantined_failure_does_not_fail_the_session_and_is_still_reported(
+    tmp_path: Path, server: Misbehaving
+) -> None:
+    server.answers = [quarantine("test_broken", "test_flaky")]
+    options = ("--flakeboard-quarantine", "--flakeboard-report=r.xml", "-rx")
+    done = session(tmp_path, *options, source=COUNTING, **server.environ())
+    assert done.returncode == 0, done.stdout
+    assert "2 xfailed" in done.stdout
+    assert "quarantined: flaky, TICKET-1" in done.stdout
+    assert [tags(case) for case in cases_of(tmp_path / "r.xml")] == [["failure"], ["failure"], []]
+
+
+def test_others_fail_as_ever(tmp_path: Path, server: Misbehaving) -> None:
+    server.answers = [quarantine("test_flaky")]
+    assert session(tmp_path, "--flakeboard-quarantine", source=COUNTING, **server.environ()).returncode == 1
+
+
+@pytest.mark.parametrize("crash", CRASHES)
+def test_a_crash_is_never_masked(tmp_path: Path, server: Misbehaving, crash: str) -> None:
+    server.answers = [quarantine("test_it")]
+    done = session(tmp_path, "--flakeboard-quarantine", source="import pytest\n" + CRASHES[crash], **server.environ())
+    assert done.returncode != 0, done.stdout
+
+
+@pytest.mark.parametrize(
+    "scope",
+    [
+        {"branches": ["main"]},
+        {"environments": {"os": "Plan9"}},
+        {"expires_at": "2020-01-01T00:00:00Z"},
+        {"state": "proposed"},
+        {"expires_at": "never"},
+    ],
+)
+def test_a_quarantine_that_does_not_hold_here_masks_nothing(
+    tmp_path: Path, server: Misbehaving, scope: dict[str, Any]
+) -> None:
+    server.answers = [quarantine("test_broken", "test_flaky", **scope)]
+    environ = {**server.environ(), "GITHUB_ACTIONS": "true", "GITHUB_REF_NAME": "other"}
+    assert session(tmp_path, "--flakeboard-quarantine", source=COUNTING, **environ).returncode == 1
+
+
+def test_without_the_server_nothing_is_masked_and_the_summary_says_so(tmp_path: Path, server: Misbehaving) -> None:
+    server.answers = [error(401, "unauthenticated", "The token is revoked: " + TOKEN)]
+    done = session(tmp_path, "--flakeboard-quarantine", source=COUNTING, **server.environ())
+    assert done.returncode == 1
+    assert "nothing is masked or rerun: The token is revoked" in done.stdout
+    assert TOKEN not in done.stdout
+
+
+# -- sending -----------------------------------------------------------------------------------------------------
+
+
+def test_results_are_sent_at_the_end_in_their_order(tmp_path: Path, server: Misbehaving) -> None:
+    done = session(tmp_path, "--flakeboard-upload", source=COUNTING, **server.environ())
+    assert done.returncode == 1
+    assert ACCEPTED["page"] in done.stdout
+    assert server.requests[0].metadata()["order"] == "executed"
+
+
+def test_results_that_cannot_be_sent_change_nothing(tmp_path: Path, server: Misbehaving) -> None:
+    server.answers = [error(413, "limit", "Too large.")]
+    done = session(tmp_path, "--flakeboard-upload", source="def test_a():\n    pass\n", **server.environ())
+    assert done.returncode == 0
+    assert "the results were not sent: Too large." in done.stdout
+
+
+def test_the_command_sends_the_plugins_report_once_with_its_order(tmp_path: Path, server: Misbehaving) -> None:
+    (tmp_path / "test_sample.py").write_text(COUNTING)
+    server.answers = [(200, PASSED)]
+    command = ("-p", "flakeboard.pytest_plugin", "--flakeboard-upload", "--flakeboard-report=r.xml")
+    arguments = ("run", "--report", "r.xml", "--", sys.executable, "-m", "pytest", *command)
+    assert flakeboard(*arguments, cwd=tmp_path, environ=server.environ()).returncode == 0
+    assert [request.path for request in server.requests] == ["/api/v1/projects/shop/gate"]
+    assert server.requests[0].metadata()["order"] == "executed"
+
+
+# -- xdist -------------------------------------------------------------------------------------------------------
+
+MANY = "import os, pytest\n\n@pytest.mark.parametrize('x', range(12))\ndef test_it(x):\n    with open('log-' + os.environ['PYTEST_XDIST_WORKER'], 'a') as file:\n        file.write('test_it[%d]\\n' % x)\n    assert x != 3\n"
+
+
+def parallel(folder: Path, *options: str, source: str | None, **environ: Any) -> subprocess.CompletedProcess[str]:
+    pytest.importorskip("xdist")
+    return session(folder, "-p", "xdist", "-n2", *options, source=source, **environ)
+
+
+def test_each_worker_has_its_own_file_in_its_own_order(tmp_path: Path) -> None:
+    done = parallel(tmp_path, "--flakeboard-report=r.xml", source=MANY)
+    assert done.returncode == 1
+    assert sorted(path.name for path in tmp_path.glob("*.xml")) == ["r.gw0.xml", "r.gw1.xml"]
+    for worker in ("gw0", "gw1"):
+        executed = (tmp_path / ("log-" + worker)).read_text().split()
+        assert [case.get("name") for case in cases_of(tmp_path / f"r.{worker}.xml")] == executed
+    assert "[gw" not in (tmp_path / "r.gw0.xml").read_text() + (tmp_path / "r.gw1.xml").read_text()
+
+
+def test_workers_are_shards_whose_order_the_reader_trusts(tmp_path: Path, server: Misbehaving) -> None:
+    reading = reader()
+    import io
+
+    parallel(
+        tmp_path,
+        "--flakeboard-upload",
+        source=MANY,
+        **server.environ(CIRCLECI="true", CIRCLE_NODE_INDEX="0", CIRCLE_NODE_TOTAL="2"),
+    )
+    assert [request.metadata()["shard"] for request in server.requests] == ["1/2 gw0", "1/2 gw1"]
+    for request in server.requests:
+        assert request.metadata()["order"] == "executed"
+        (content,) = request.files().values()
+        assert reading.read_upload([("r.xml", io.BytesIO(content))]).report.order_reliable
+
+
+def test_masks_and_reruns_work_in_workers_without_asking_again(tmp_path: Path, server: Misbehaving) -> None:
+    source = COUNTING
+    server.answers = [quarantine("test_broken")]
+    done = parallel(tmp_path, "--flakeboard-quarantine", "--flakeboard-reruns=2", source=source, **server.environ())
+    assert done.returncode == 0, done.stdout
+    assert len(server.requests) == 1
+    assert re.search(r"2 passed, 1 xfailed, 2 rerun", done.stdout), done.stdout
+
+
+def test_a_worker_that_crashes_in_a_quarantined_test_fails_the_session(tmp_path: Path, server: Misbehaving) -> None:
+    server.answers = [quarantine("test_it")]
+    done = parallel(
+        tmp_path, "--flakeboard-quarantine", "--flakeboard-report=r.xml", source=CRASHES["killed"], **server.environ()
+    )
+    assert done.returncode == 1, done.stdout
+    assert "crashed while running" in "".join(path.read_text() for path in tmp_path.glob("r*.xml"))

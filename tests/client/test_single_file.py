@@ -1,0 +1,96 @@
+"""The single file: works with nothing but Python, on old ones too, and is served to anybody."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.client.commands import GREEN
+from tests.client.conftest import CLIENT
+from tests.client.misbehaving import TOKEN, Misbehaving
+
+SOURCES = sorted((CLIENT / "flakeboard").rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(CLIENT).as_posix())
+def test_the_oldest_python_reads_every_module(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"), feature_version=(3, 8))
+    futures = [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == "__future__"]
+    annotated = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.args.args]
+    assert futures or not annotated, "annotations must not be evaluated on old Pythons"
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(CLIENT).as_posix())
+def test_only_the_standard_library_is_imported(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    known = getattr(sys, "stdlib_module_names", None)
+    if known is None:
+        pytest.skip("this Python does not list its own modules")
+    plugin = "plugin" in path.as_posix()
+    others = {name for name in names if name.split(".")[0] not in known | {"flakeboard"}}
+    assert others <= ({"pytest", "_pytest.runner"} if plugin else set())
+
+
+def zipped(folder: Path) -> Path:
+    """The file as the dashboard builds it."""
+    pytest.importorskip("django", reason="the dashboard builds the file")
+    from dashboard.web.client_file import build
+
+    path = folder / "flakeboard.pyz"
+    path.write_bytes(build(CLIENT))
+    return path
+
+
+def old_pythons() -> list[str]:
+    """The oldest supported interpreter to be had, and this one."""
+    known = sorted(Path.home().glob(".pyenv/versions/3.8*/bin/python"))
+    return [sys.executable, *map(str, known[:1])]
+
+
+@pytest.mark.parametrize("interpreter", old_pythons(), ids=["this", "oldest"][: len(old_pythons())])
+def test_the_file_works_with_python_alone(tmp_path: Path, server: Misbehaving, interpreter: str) -> None:
+    path = zipped(tmp_path)
+    (tmp_path / "report.xml").write_text(GREEN)
+    done = subprocess.run(
+        [interpreter, "-I", str(path), "upload", "report.xml", "--strict"],
+        cwd=str(tmp_path),
+        env={"PATH": "/usr/bin:/bin", **server.environ()},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    assert "http://board.example/projects/shop/uploads/7" in done.stdout
+    assert server.requests[0].headers["Authorization"] == "Bearer " + TOKEN
+    assert set(server.requests[0].files()) == {"report.xml"}
+
+
+def test_the_same_sources_make_the_same_file(tmp_path: Path) -> None:
+    pytest.importorskip("django", reason="the dashboard builds the file")
+    import shutil
+
+    from dashboard.web.client_file import build
+
+    copy = tmp_path / "copy"
+    shutil.copytree(str(CLIENT), str(copy), ignore=shutil.ignore_patterns("__pycache__"))
+    assert build(copy) == build(CLIENT)
+
+
+def test_anybody_gets_the_file_and_only_once() -> None:
+    pytest.importorskip("django", reason="the dashboard serves the file")
+    from django.test import Client
+
+    client = Client()
+    answer = client.get("/client/flakeboard.pyz")
+    assert answer.status_code == 200
+    assert answer.content.startswith(b"#!/usr/bin/env python3\nPK")
+    again = client.get("/client/flakeboard.pyz", headers={"If-None-Match": answer["ETag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    assert client.post("/client/flakeboard.pyz").status_code == 405

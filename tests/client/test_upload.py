@@ -1,0 +1,270 @@
+"""`flakeboard upload` against servers that do not behave."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flakeboard import cli, retrying, settings
+from flakeboard.problems import NotConfigured, Refused, Unreachable
+from flakeboard.secret import Secret, redact
+from flakeboard.transport import Answer
+
+from tests.client.commands import GREEN, flakeboard
+from tests.client.misbehaving import TOKEN, Misbehaving, drip, error, reset, say_nothing
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: Misbehaving) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "report.xml").write_text(GREEN)
+    for name, value in server.environ().items():
+        monkeypatch.setenv(name, value)
+    return tmp_path
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Pauses between tries that are asked for but not slept."""
+    slept = []
+    monkeypatch.setattr(
+        retrying.attempt, "__defaults__", (lambda sentence: None, retrying.time.monotonic, slept.append)
+    )
+    return slept
+
+
+def test_one_request_with_metadata_and_the_files(
+    folder: Path, server: Misbehaving, capsys: pytest.CaptureFixture
+) -> None:
+    (folder / "other.xml").write_text(GREEN)
+    assert cli.main(["upload", "*.xml", "--commit", "c0ffee", "--branch=-F@x", "--env", "python=3.12"]) == 0
+    assert len(server.requests) == 1
+    request = server.requests[0]
+    assert (request.method, request.path) == ("POST", "/api/v1/projects/shop/uploads")
+    assert request.headers["Authorization"] == "Bearer " + TOKEN
+    assert set(request.files()) == {"report.xml", "other.xml"}
+    said = request.metadata()
+    assert (said["commit"], said["branch"], said["environment"]["python"]) == ("c0ffee", "-F@x", "3.12")
+    assert "http://board.example/projects/shop/uploads/7" in capsys.readouterr().out
+
+
+def test_errors_are_tried_again_until_it_works(folder: Path, server: Misbehaving, quick: list[float]) -> None:
+    server.answers = [
+        error(500),
+        reset,
+        error(503, headers={"Retry-After": "3"}),
+        error(429, headers={"Retry-After": "7"}),
+        server.answers[0],
+    ]
+    assert cli.main(["upload", "report.xml", "--strict"]) == 0
+    assert len(server.requests) == 5
+    assert quick[2:] == [3.0, 7.0]
+    bodies = {request.body for request in server.requests}
+    keys = {request.headers["Idempotency-Key"] for request in server.requests}
+    assert (len(bodies), len(keys)) == (1, 1)
+
+
+def test_what_will_not_change_is_not_tried_again(
+    folder: Path, server: Misbehaving, capsys: pytest.CaptureFixture
+) -> None:
+    server.answers = [error(413, "limit_bytes_in", "The upload is too large.")]
+    assert cli.main(["upload", "report.xml"]) == 0
+    assert len(server.requests) == 1
+    assert "The upload is too large. (HTTP 413)" in capsys.readouterr().err
+
+
+def test_a_failed_upload_fails_the_job_only_if_asked(folder: Path, server: Misbehaving) -> None:
+    server.answers = [error(401, "unauthenticated", "The token is unknown, expired or revoked.")]
+    assert cli.main(["upload", "report.xml"]) == 0
+    assert cli.main(["upload", "report.xml", "--strict"]) == 1
+
+
+def test_a_refusal_names_the_fields_that_are_wrong(
+    folder: Path, server: Misbehaving, capsys: pytest.CaptureFixture
+) -> None:
+    wrong = {
+        "error": {"code": "invalid", "sentence": "Some fields are wrong.", "fields": {"attempt": ["Not a number."]}}
+    }
+    server.answers = [(422, wrong)]
+    cli.main(["upload", "report.xml"])
+    assert "Some fields are wrong. attempt: Not a number." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("behaviour", [say_nothing, drip])
+def test_a_slow_server_is_given_up_at_the_deadline(
+    folder: Path, server: Misbehaving, behaviour: Any, capsys: pytest.CaptureFixture
+) -> None:
+    server.answers = [behaviour]
+    assert cli.main(["upload", "report.xml", "--timeout", "1"]) == 0
+    assert "nothing was sent" in capsys.readouterr().err
+
+
+def test_a_retry_after_past_the_deadline_is_not_waited_for(
+    folder: Path, server: Misbehaving, capsys: pytest.CaptureFixture
+) -> None:
+    server.answers = [error(429, "too_many_uploads", "Too many.", {"Retry-After": "3600"})]
+    assert cli.main(["upload", "report.xml", "--timeout", "5"]) == 0
+    assert len(server.requests) == 1
+    assert "Too many." in capsys.readouterr().err
+
+
+def test_nobody_there_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
+    monkeypatch.setenv("FLAKEBOARD_URL", "http://127.0.0.1:9")
+    assert cli.main(["upload", "report.xml", "--timeout", "1"]) == 0
+    assert "Connection refused" in capsys.readouterr().err
+
+
+def test_a_redirect_is_told_and_the_token_does_not_follow_it(
+    folder: Path, server: Misbehaving, capsys: pytest.CaptureFixture
+) -> None:
+    server.answers = [(302, b"", {"Location": server.url + "/elsewhere"})]
+    assert cli.main(["upload", "report.xml", "--strict"]) == 1
+    assert len(server.requests) == 1
+    assert "set FLAKEBOARD_URL to it" in capsys.readouterr().err
+
+
+def test_a_page_that_is_not_flakeboards_is_no_success(folder: Path, server: Misbehaving) -> None:
+    server.answers = [(200, b"<html>Welcome to the proxy</html>")]
+    assert cli.main(["upload", "report.xml", "--strict"]) == 1
+
+
+def test_a_body_that_is_refused_early_is_told_as_such(
+    folder: Path, server: Misbehaving, capsys: pytest.CaptureFixture
+) -> None:
+    import os
+
+    (folder / "large.xml").write_bytes(os.urandom(12_000_000))
+
+    def refuse_at_once(handler: Any) -> None:
+        raise AssertionError("the body should not have been read")
+
+    server.answers = [refuse_at_once]
+    handler = server._server.RequestHandlerClass
+
+    def early(self: Any) -> None:
+        from tests.client.misbehaving import reply
+
+        reply(self, 413, {"error": {"code": "limit_bytes_in", "sentence": "Too large."}})
+        self.wfile.flush()
+        self.connection.shutdown(1)
+        while self.rfile.read1(65_536):
+            pass
+        self.close_connection = True
+
+    handler.do_POST = early
+    assert cli.main(["upload", "large.xml", "--strict", "--timeout", "20"]) == 1
+    assert "Too large. (HTTP 413)" in capsys.readouterr().err
+
+
+def test_no_file_and_no_token_are_warnings(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    assert cli.main(["upload", "nothing/*.xml"]) == 0
+    monkeypatch.delenv("FLAKEBOARD_TOKEN")
+    assert cli.main(["upload", "report.xml"]) == 0
+    told = capsys.readouterr().err
+    assert "no file matches nothing/*.xml" in told
+    assert "fork has no secrets" in told
+
+
+# -- the token ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "behaviour", [error(401, "x", "Bad token " + TOKEN), error(500), reset, (200, b"no json " + TOKEN.encode())]
+)
+def test_the_token_is_never_printed(tmp_path: Path, server: Misbehaving, behaviour: Any) -> None:
+    (tmp_path / "report.xml").write_text(GREEN)
+    server.answers = [behaviour]
+    for arguments in (["--token", TOKEN], []):
+        environ = server.environ() if not arguments else {**server.environ(), "FLAKEBOARD_TOKEN": ""}
+        done = flakeboard("upload", "report.xml", "--timeout", "1", *arguments, cwd=tmp_path, environ=environ)
+        assert server.requests[-1].headers["Authorization"] == "Bearer " + TOKEN
+        assert TOKEN not in done.stdout
+        assert TOKEN[-20:] not in done.stdout
+        assert "Traceback" not in done.stdout
+
+
+def test_a_secret_does_not_show_itself() -> None:
+    secret = Secret("hunter2-hunter2")
+    assert "hunter2" not in f"{secret!r} {secret} {settings.Settings('u', 'p', secret)}"
+    assert redact("a hunter2-hunter2 and flk_read_abcdefghij") == "a ... and flk_..."
+
+
+def test_plain_http_is_refused_but_on_this_machine() -> None:
+    def made(url, **more: Any) -> settings.Settings:
+        return settings.settings_from(url, "shop", TOKEN, environ={}, **more)
+
+    assert made("http://127.0.0.1:8000").url == "http://127.0.0.1:8000"
+    assert made("http://localhost/board/").api == "http://localhost/board/api/v1/projects/shop/"
+    assert made("http://[::1]:8000")
+    assert made("http://board.example", insecure_http=True)
+    for url in ("http://board.example", "http://127.0.0.1.example", "http://10.0.0.1"):
+        with pytest.raises(NotConfigured, match="plain http"):
+            made(url)
+    for url in (
+        "ftp://x",
+        "board.example",
+        "https://",
+        "https://user:secret@board.example",
+        "https://board.example?x=1",
+        "https://[::1",
+    ):
+        with pytest.raises(NotConfigured, match="FLAKEBOARD_URL"):
+            made(url)
+
+
+def test_a_token_with_a_line_break_inside_cannot_become_a_header() -> None:
+    with pytest.raises(NotConfigured, match="characters"):
+        settings.settings_from("https://x.example", "shop", "flk_a\r\nX-Other: 1", environ={})
+
+
+# -- trying again ------------------------------------------------------------------------------------------------
+
+
+def attempts(outcomes: Any, seconds: float) -> tuple[Any, float]:
+    """What `attempt` does with a clock that only its own pauses move."""
+    now, left = [0.0], list(outcomes)
+
+    def request(seconds_left) -> Answer:
+        assert seconds_left <= seconds
+        outcome = left.pop(0) if left else outcomes[-1]
+        if isinstance(outcome, Exception):
+            raise outcome
+        return Answer(outcome, {}, b"{}")
+
+    def sleep(pause: float) -> None:
+        now[0] += pause
+
+    try:
+        return retrying.attempt(request, seconds, clock=lambda: now[0], sleep=sleep).status, now[0]
+    except (Refused, Unreachable) as error:
+        return error, now[0]
+
+
+def test_pauses_grow_and_end_before_the_deadline() -> None:
+    outcome, waited = attempts([Unreachable("no answer")], 60)
+    assert isinstance(outcome, Unreachable)
+    assert "tried" in str(outcome)
+    assert 20 < waited < 60
+
+
+def test_pauses_differ_between_clients() -> None:
+    assert len({retrying.backoff(3) for _ in range(10)}) > 1
+    assert all(1.0 <= retrying.backoff(3) <= 2.0 for _ in range(100))
+    assert max(retrying.backoff(50) for _ in range(100)) <= 30
+
+
+def test_a_date_is_a_retry_after_too() -> None:
+    from email.utils import formatdate
+
+    answer = Answer(503, {"Retry-After": formatdate(retrying.time.time() + 20, usegmt=True)}, b"")
+    assert 15 < retrying.retry_after(answer) <= 20
+    assert retrying.retry_after(Answer(503, {"Retry-After": "soon"}, b"")) is None
+
+
+def test_a_mistyped_option_does_not_repeat_the_token(capsys: pytest.CaptureFixture) -> None:
+    with pytest.raises(SystemExit):
+        cli.main(["upload", "x.xml", "--tokn", TOKEN])
+    assert TOKEN not in capsys.readouterr().err

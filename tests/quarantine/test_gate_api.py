@@ -1,0 +1,416 @@
+"""The gate as CI asks it: real reports, real quarantines, the answer as the schema says."""
+
+import json
+import threading
+from datetime import timedelta
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test import Client
+from django.utils import timezone
+
+from analytics.services import analysis_refresh
+from dashboard.quarantine.models import GateDecision, Quarantine
+from dashboard.quarantine.policy_settings import PolicySettings
+from dashboard.quarantine.selectors import decisions_of_run
+from dashboard.quarantine.services import policy_set, quarantine_act
+from dashboard.quarantine.states import Action
+from ingest.models import Project, Run, Test, Token, Upload
+from ingest.processing import upload_process
+from ingest.renaming import test_alias as alias
+from ingest.services import project_create, token_create
+from tests.dashboard.openapi import Schema
+from tests.quarantine.conftest import ANNA, case, report, suite
+
+FLAKY = {"test_03": "fail"}
+
+
+class Ci:
+    """A CI job that asks the gate; each question is a run of its own unless it names a build."""
+
+    def __init__(self, token: str, slug: str = "shop") -> None:
+        self._headers = {"authorization": f"Bearer {token}"}
+        self._address = f"/api/v1/projects/{slug}/gate"
+        self._client = Client()
+        self._builds = 0
+
+    def post(self, *files: bytes, **fields: object):
+        self._builds += 1
+        sent = {"exit_code": 1, "branch": "main", "build_id": f"b{self._builds}", **fields}
+        uploads = [SimpleUploadedFile(f"r{n}.xml", content) for n, content in enumerate(files)]
+        query = {name: sent.pop(name) for name in ("wait",) if name in sent}
+        address = self._address + "".join(f"?{name}={value}" for name, value in query.items())
+        data = {name: value for name, value in sent.items() if value is not None}
+        return self._client.post(address, {"file": uploads, **data}, headers=self._headers)
+
+    def ask(self, *files: bytes, **fields: object):
+        response = self.post(*files, **fields)
+        assert response.status_code == 200, response.content
+        return response.json()
+
+    def raw(self, content: bytes, query: str):
+        return self._client.post(self._address + query, content, content_type="application/xml", headers=self._headers)
+
+    def get(self, number: int):
+        return self._client.get(f"{self._address}/{number}", headers=self._headers)
+
+
+@pytest.fixture
+def ci(upload_token: str, worker: None) -> Ci:
+    return Ci(upload_token)
+
+
+@pytest.fixture
+def history(send) -> None:
+    """Five green runs of 20 tests on the default branch."""
+    for number in range(5):
+        send(report(), build_id=f"old{number}", branch="main")
+
+
+def codes(answer) -> list[str]:
+    assert answer["passed"] == (not answer["reasons"])
+    return [reason["code"] for reason in answer["reasons"]]
+
+
+# -- the contract ------------------------------------------------------------------------------------------------
+
+
+def test_a_run_whose_only_failure_is_quarantined_passes(ci: Ci, history, quarantined) -> None:
+    quarantine = quarantined("test_03")
+    answer = ci.ask(report(**FLAKY))
+    Schema().check("gate_create", 200, answer)
+    assert (answer["passed"], answer["decided"], answer["runner"]) == (True, True, "pytest")
+    assert answer["sentence"] == "1 of 20 tests failed, and it is quarantined: the build may pass."
+    assert answer["page"].endswith(f"/projects/shop/runs/{answer['run']}")
+    failing = answer["failing"][0]
+    assert (failing["name"], failing["class"], failing["blocks"]) == ("test_03", "quarantined", False)
+    assert failing["quarantine"] == quarantine.pk
+
+
+def test_a_new_failure_blocks_beside_a_quarantined_one(ci: Ci, history, quarantined) -> None:
+    quarantined("test_03")
+    answer = ci.ask(report(**FLAKY, test_04="error"))
+    assert codes(answer) == ["not_quarantined"]
+    assert answer["sentence"] == "2 of 20 tests failed: 1 is quarantined, 1 blocks."
+    assert [(one["name"], one["class"], one["blocks"]) for one in answer["failing"]] == [
+        ("test_04", "new", True), ("test_03", "quarantined", False),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("files", "fields", "expected"),
+    [
+        ([report(**FLAKY)], {"exit_code": 2}, ["exit_code_not_tests"]),
+        ([report(**FLAKY)], {"exit_code": -15}, ["killed_by_signal"]),
+        ([report(**FLAKY)], {"runner": "nextest"}, ["exit_code_not_tests"]),
+        ([report()], {}, ["failed_without_failures"]),
+        ([b"not a report"], {}, ["report_missing"]),
+        ([b""], {}, ["report_missing"]),
+        ([report(**FLAKY), b"<testsuite><testcase"], {}, ["report_partial"]),
+        ([report(**FLAKY), b""], {}, ["report_partial"]),
+        ([report(**FLAKY)[:-60]], {}, ["report_partial"]),
+        ([report(10, **FLAKY)], {}, ["too_few_tests"]),
+        ([report(4, **FLAKY)], {}, ["cut_short", "too_few_tests"]),
+        (
+            [suite(case("", "error", "").replace("'no'", "'collection failure'"), case("test_03", "fail"), *(case(f"test_{n:02}") for n in range(20) if n != 3))],
+            {},
+            ["run_errors"],
+        ),
+        ([report(**FLAKY, **{f"test_{n:02}": "skip" for n in range(4, 20)})], {}, ["cut_short", "too_few_tests"]),
+    ],
+    ids=[
+        "interrupted", "killed", "another runner's code", "no failure", "not a report", "an empty file", "one cut",
+        "one empty", "cut", "half of the tests", "stopped at the failure", "collection error", "the rest skipped",
+    ],
+)  # fmt: skip
+def test_never_pass(ci: Ci, history, quarantined, files: list[bytes], fields, expected: list[str]) -> None:
+    quarantined("test_03")
+    answer = ci.ask(*files, **fields)
+    assert codes(answer) == expected
+    assert answer["passed"] is False
+
+
+def test_two_results_of_one_name_are_not_excused(ci: Ci, send, quarantined) -> None:
+    """Of a producer that nobody knows: the pass may be another test's."""
+    odd = lambda *cases: suite(*cases).replace(b"pytest", b"mine")  # noqa: E731
+    send(odd(case("test_03"), case("test_04")), build_id="old", branch="main")
+    quarantined("test_03")
+    answer = ci.ask(odd(case("test_03", "fail"), case("test_03"), case("test_04")))
+    assert codes(answer) == ["ambiguous_identity"]
+    assert answer["failing"][0]["blocks"]
+
+
+def test_another_kind_of_file_beside_the_report_does_not_matter(ci: Ci, history, quarantined) -> None:
+    quarantined("test_03")
+    assert ci.ask(report(**FLAKY), b"<coverage line-rate='1'/>")["passed"]
+
+
+def test_an_expired_quarantine_blocks_also_before_the_clock_was_there(ci: Ci, history, quarantined) -> None:
+    quarantine = quarantined("test_03")
+    Quarantine.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    answer = ci.ask(report(**FLAKY))
+    assert codes(answer) == ["quarantine_expired"]
+    assert answer["failing"][0]["quarantine"] == quarantine.pk
+    quarantine_act(quarantine=quarantine, version=1, action=Action.EXPIRE, actor=ANNA)
+    assert codes(ci.ask(report(**FLAKY))) == ["quarantine_expired"]
+
+
+@pytest.mark.parametrize(
+    ("scope", "passes"),
+    [
+        ({"branches": ["main"]}, True),
+        ({"branches": ["rel*"]}, False),
+        ({"environments": {"os": "linux"}}, True),
+        ({"environments": {"os": ["mac", "windows"]}}, False),
+        ({"environments": {"arch": "arm"}}, False),
+    ],
+)
+def test_a_quarantine_holds_within_its_scope(ci: Ci, history, quarantined, scope, passes: bool) -> None:
+    quarantined("test_03", **scope)
+    assert ci.ask(report(**FLAKY), environment="os=linux")["passed"] == passes
+
+
+def test_a_pull_request_from_a_branch_of_the_same_name_is_not_the_default_branch(ci: Ci, history, quarantined) -> None:
+    quarantined("test_03", branches=["main"])
+    assert ci.ask(report(**FLAKY), pull_request="7")["passed"] is False
+
+
+@pytest.mark.parametrize("action", [Action.RELEASE, Action.FIX])
+def test_what_has_ended_blocks_again(ci: Ci, history, quarantined, action: Action) -> None:
+    quarantine_act(quarantine=quarantined("test_03"), version=1, action=action, actor=ANNA)
+    assert codes(ci.ask(report(**FLAKY))) == ["not_quarantined"]
+
+
+def test_a_proposal_excuses_nothing(ci: Ci, history, quarantined) -> None:
+    quarantined("test_03", action=Action.PROPOSE)
+    assert codes(ci.ask(report(**FLAKY))) == ["not_quarantined"]
+
+
+def test_the_last_attempt_decides(ci: Ci, history, quarantined) -> None:
+    quarantined("test_03")
+    tests = "".join(case(f"test_{n:02}") for n in range(20) if n not in (3, 4))
+    retried = case("test_04").replace("</testcase>", "<flakyFailure message='no'>no</flakyFailure></testcase>")
+    surefire = f"<testsuite name='s' xmlns:xsi='x' xsi:schemaLocation='surefire'>{tests}{retried}{case('test_03', 'fail')}</testsuite>"
+    answer = ci.ask(surefire.encode(), runner="maven")
+    assert [one["name"] for one in answer["failing"]] == ["test_03"]
+
+
+def test_a_second_upload_of_the_run_cannot_hide_a_failure_of_the_first(ci: Ci, history, quarantined) -> None:
+    quarantined("test_03")
+    ci.ask(report(**FLAKY, test_04="fail"), build_id="same")
+    assert codes(ci.ask(report(**FLAKY), build_id="same")) == ["not_quarantined"]
+
+
+def test_a_bulk_of_failures_is_called_an_incident(ci: Ci, history) -> None:
+    answer = ci.ask(report(**{f"test_{n:02}": "fail" for n in range(15)}))
+    assert {one["class"] for one in answer["failing"]} == {"incident"}
+    assert codes(answer) == ["not_quarantined"]
+
+
+def test_a_known_flaky_test_is_named_with_its_reruns(ci: Ci, project: Project, send) -> None:
+    for number in range(12):
+        verdict = "fail" if number % 4 == 0 else ""
+        send(report(test_03=verdict), build_id=f"h{number}", branch="main", commit=f"c{number // 4}")
+    analysis_refresh(project=project)
+    failing = ci.ask(report(**FLAKY))["failing"][0]
+    assert (failing["class"], failing["blocks"]) == ("flaky", True)
+    assert failing["reruns"] >= 1
+
+
+def test_a_success_passes_with_whatever_report(ci: Ci, history) -> None:
+    for files in ([report(**FLAKY)], [b"broken"]):
+        answer = ci.ask(*files, exit_code=0)
+        assert (answer["passed"], answer["decided"], answer["reasons"]) == (True, True, [])
+
+
+def test_a_renamed_test_stays_quarantined(ci: Ci, project: Project, history, quarantined, send) -> None:
+    quarantined("test_03")
+    send(report(20, test_new=""), build_id="x", branch="main")
+    old, new = (Test.objects.get(project=project, name=name) for name in ("test_03", "test_new"))
+    alias(old=old, new=new)
+    others = [case(f"test_{n:02}") for n in range(20) if n != 3]
+    assert ci.ask(suite(case("test_new", "fail"), *others))["passed"]
+
+
+# -- the norm ----------------------------------------------------------------------------------------------------
+
+
+def test_the_norm_is_that_of_the_same_job_and_shard(ci: Ci, history, quarantined, send) -> None:
+    quarantined("test_03")
+    for number in range(3):
+        send(report(5), build_id=f"s{number}", branch="main", job="shard", shard="1/4")
+    assert ci.ask(report(5, **FLAKY), job="shard", shard="1/4")["passed"]
+    assert codes(ci.ask(report(5, **FLAKY))) == ["too_few_tests"]
+
+
+def test_a_branch_without_runs_of_its_own_has_the_norm_of_all(ci: Ci, history, quarantined) -> None:
+    quarantined("test_03")
+    assert codes(ci.ask(report(10, **FLAKY), branch="feature")) == ["too_few_tests"]
+
+
+def test_one_short_run_does_not_make_the_norm(ci: Ci, history, quarantined, send) -> None:
+    quarantined("test_03")
+    send(report(3), build_id="short", branch="main")
+    assert codes(ci.ask(report(10, **FLAKY))) == ["too_few_tests"]
+
+
+def test_the_share_that_may_be_missing_is_the_policys(ci: Ci, project: Project, history, quarantined) -> None:
+    quarantined("test_03")
+    assert not ci.ask(report(12, **FLAKY))["passed"]
+    policy_set(project=project, settings=PolicySettings(missing_share=0.5), version=0, actor=ANNA)
+    assert ci.ask(report(12, **FLAKY))["passed"]
+
+
+def test_exit_codes_are_the_policys(ci: Ci, project: Project, history, quarantined) -> None:
+    quarantined("test_03")
+    policy_set(project=project, settings=PolicySettings(exit_codes={"pytest": (1, 6)}), version=0, actor=ANNA)
+    assert ci.ask(report(**FLAKY), exit_code=6)["passed"]
+
+
+# -- the same answer for the same input --------------------------------------------------------------------------
+
+
+def test_the_same_question_has_the_same_answer_whatever_changed_since(ci: Ci, history, quarantined) -> None:
+    quarantine = quarantined("test_03")
+    first = ci.ask(report(**FLAKY), build_id="same")
+    quarantine_act(quarantine=quarantine, version=1, action=Action.RELEASE, actor=ANNA)
+    assert ci.ask(report(**FLAKY), build_id="same") == first
+    assert ci.get(first["id"]).json() == first
+    assert GateDecision.objects.count() == 1
+    assert not ci.ask(report(**FLAKY), build_id="another")["passed"]
+
+
+def test_another_exit_code_is_another_question(ci: Ci, history, quarantined) -> None:
+    quarantined("test_03")
+    one = ci.ask(report(**FLAKY), build_id="same")
+    two = ci.ask(report(**FLAKY), build_id="same", exit_code=139)
+    assert (one["passed"], two["passed"], one["upload"]) == (True, False, two["upload"])
+
+
+def test_what_is_not_processed_in_time_is_decided_when_asked_again(
+    upload_token: str, history, quarantined, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dashboard.api.gate.wake_worker", lambda upload_id: None)
+    quarantined("test_03")
+    ci = Ci(upload_token)
+    answer = ci.ask(report(**FLAKY), wait=0)
+    Schema().check("gate_create", 200, answer)
+    assert (answer["passed"], answer["decided"], codes(answer), answer["run"]) == (False, False, ["not_processed"], None)
+    assert ci.get(answer["id"]).json() == answer
+    upload_process(upload_id=answer["upload"])
+    decided = ci.get(answer["id"]).json()
+    Schema().check("gate_retrieve", 200, decided)
+    assert (decided["id"], decided["passed"], decided["decided"]) == (answer["id"], True, True)
+
+
+def test_an_upload_that_we_could_not_process_never_passes(ci: Ci, history, quarantined, monkeypatch) -> None:
+    monkeypatch.setattr("dashboard.api.gate.wake_worker", lambda upload_id: None)
+    quarantined("test_03")
+    answer = ci.ask(report(**FLAKY), wait=0)
+    Upload.objects.filter(pk=answer["upload"]).update(state=Upload.State.FAILED)
+    assert codes(ci.get(answer["id"]).json()) == ["not_processed"]
+
+
+def test_a_decision_is_kept_with_its_run(ci: Ci, history, quarantined) -> None:
+    answer = ci.ask(report(**FLAKY))
+    kept = decisions_of_run(Run.objects.get(pk=answer["run"])).get()
+    assert (kept.passed, kept.sentence, kept.reasons) == (False, answer["sentence"], answer["reasons"])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_many_at_once_have_one_answer(ci: Ci, upload_token: str, history, quarantined) -> None:
+    quarantined("test_03")
+    answers: list[dict] = []
+
+    def ask() -> None:
+        try:
+            answers.append(Ci(upload_token).ask(report(**FLAKY), build_id="same"))
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=ask) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    decided = [one for one in answers if one["decided"]]
+    assert len(answers) == 6 and decided
+    assert {one["id"] for one in answers} == {answers[0]["id"]}
+    assert all(one == decided[0] for one in decided)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_release_while_uploads_are_judged_comes_before_or_after_each_answer(ci: Ci, history, quarantined) -> None:
+    """Each is judged by the quarantine as it was before or after, and after the release none passes."""
+    quarantine = quarantined("test_03")
+    asked = [ci.post(report(**FLAKY), build_id=f"r{n}", wait=0) for n in range(2)]
+    assert all(one.json()["passed"] for one in asked)
+    go, answers = threading.Barrier(5), []
+
+    def ask(number: int) -> None:
+        try:
+            go.wait()
+            answers.extend(ci.ask(report(**FLAKY), build_id=f"n{number}-{n}") for n in range(4))
+        finally:
+            connection.close()
+
+    def release() -> None:
+        try:
+            go.wait()
+            quarantine_act(quarantine=quarantine, version=1, action=Action.RELEASE, actor=ANNA)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=ask, args=(n,)) for n in range(4)] + [threading.Thread(target=release)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(answers) == 16
+    assert {tuple(codes(one)) for one in answers} <= {(), ("not_quarantined",)}
+    for one in answers:
+        assert one["failing"][0]["blocks"] == (not one["passed"])
+    assert codes(ci.ask(report(**FLAKY), build_id="after")) == ["not_quarantined"]
+
+
+# -- who may ask, and how ----------------------------------------------------------------------------------------
+
+
+def test_the_exit_code_is_needed_and_a_number(ci: Ci) -> None:
+    for wrong in (None, "x", "1.5", str(2**40)):
+        response = ci.post(report(), exit_code=wrong)
+        assert response.status_code == 422
+        assert "exit_code" in response.json()["error"]["sentence"]
+    assert ci.post(report(), runner="abacus").status_code == 422
+    assert Upload.objects.count() == 0
+
+
+def test_fields_come_by_query_or_json_part_too(ci: Ci, history, quarantined) -> None:
+    quarantined("test_03")
+    answer = ci.raw(report(**FLAKY), "?exit_code=1&runner=jest&branch=main&build_id=q").json()
+    assert (answer["runner"], answer["passed"]) == ("jest", True)
+    part = json.dumps({"exit_code": 137, "branch": "main", "build_id": "p"})
+    answer = ci.ask(report(**FLAKY), exit_code=None, branch=None, build_id=None, metadata=part)
+    assert codes(answer) == ["killed_by_signal"]
+
+
+def test_errors_are_those_of_uploads(ci: Ci, upload_token: str, read_token: str, quarantine_token: str) -> None:
+    assert ci.post(report(), colour="red").json()["error"]["code"] == "unknown_field"
+    assert ci.post(exit_code=1).status_code == 422
+    for token, status in ((read_token, 403), (quarantine_token, 403), ("nothing", 401)):
+        assert Ci(token).post(report()).status_code == status
+    assert Ci(upload_token, "other").post(report()).status_code == 404
+
+
+def test_another_projects_decision_is_not_found(ci: Ci, history) -> None:
+    number = ci.ask(report(**FLAKY))["id"]
+    other = project_create(slug="other", name="Other")
+    stranger = Ci(token_create(project=other, name="ci", scope=Token.Scope.UPLOAD)[1], "other")
+    assert stranger.get(number).status_code == stranger.get(10**9).status_code == 404
+    assert stranger.get(number).content == stranger.get(10**9).content
+
+
+def test_the_gate_has_a_rate_of_its_own(ci: Ci, settings) -> None:
+    settings.UPLOADS_PER_MINUTE = 2
+    assert [ci.post(report(), exit_code=0).status_code for _ in range(3)] == [200, 200, 429]

@@ -1,0 +1,143 @@
+"""To which group a failing test belongs, and the sentences that a red build is explained with. No database."""
+
+from collections import Counter
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from analytics.broken import Broken
+from analytics.kernel.flakiness import State
+from analytics.rows import Again, Interval, Reruns, TestRow, absent_row
+from dashboard.web.red import Before, Failing, Group, Outcome, Standing, group_of, lead, remark
+from dashboard.web.sentences import Sizes, explanation
+
+ALONE = Sizes()
+SINCE = Broken(run=7, commit="a" * 40, started_at=datetime(2026, 1, 2, tzinfo=UTC), reports=3)
+
+
+@pytest.mark.parametrize(
+    ("failing", "group"),
+    [
+        (Failing(1, state=State.FLAKY), Group.FLAKY),
+        (Failing(1, state=State.RECOVERED), Group.FLAKY),
+        (Failing(1, state=State.STABLE), Group.NEW),
+        (Failing(1, state=State.SUSPECT), Group.NEW),
+        (Failing(1, state=State.INFRASTRUCTURE), Group.NEW),
+        (Failing(1, state=State.UNEXECUTED), Group.NEW),
+        (Failing(1, state=State.BROKEN, broken=SINCE, broken_before=True), Group.BROKEN),
+        (Failing(1, state=State.BROKEN, broken=SINCE), Group.NEW),
+        (Failing(1, state=State.BROKEN), Group.NEW),
+        (Failing(1, state=None), Group.UNJUDGED),
+        (Failing(1, state=State.FLAKY, incident=True), Group.INCIDENT),
+        (Failing(1, state=State.BROKEN, incident=True), Group.INCIDENT),
+    ],
+)
+def test_a_failing_test_is_grouped_by_what_explains_it(failing: Failing, group: Group) -> None:
+    assert group_of(failing) is group
+
+
+@pytest.mark.parametrize("state", [*State, None])
+def test_a_quarantined_test_is_quarantined_unless_it_was_the_machines(state: State | None) -> None:
+    assert group_of(Failing(5, state=state), quarantined={5}) is Group.QUARANTINED
+    assert group_of(Failing(6, state=State.FLAKY), quarantined={5}) is Group.FLAKY
+    assert group_of(Failing(5, state=state, incident=True), quarantined={5}) is Group.INCIDENT
+
+
+@pytest.mark.parametrize(
+    ("failing", "before", "words"),
+    [
+        (Failing(1, state=State.FLAKY), Before(True, False), "never failed with these words before"),
+        (Failing(1, state=State.FLAKY), Before(True, True), ""),
+        (Failing(1, state=State.FLAKY), Before(None, None), ""),
+        (Failing(1, state=State.RECOVERED), Before(True, True), "held to be fixed"),
+        (Failing(1, state=State.STABLE), Before(False, False), "It never failed before."),
+        (Failing(1, state=State.STABLE), Before(True, True), "does not look flaky"),
+        (Failing(1, state=State.SUSPECT), Before(True, True), "nothing proves"),
+        (Failing(1, state=State.INFRASTRUCTURE), Before(True, False), "inside incidents only"),
+        (Failing(1, state=State.BROKEN, broken=SINCE), Before(False, False), "fails on trunk since this change"),
+        (Failing(1, incident=True, state=State.FLAKY), Before(True, False), ""),
+    ],
+)
+def test_a_remark_says_what_is_special_about_a_failure(failing: Failing, before: Before, words: str) -> None:
+    said = remark(failing, group_of(failing), before, "trunk")
+    assert words in said if words else said == ""
+
+
+def outcome(**groups: int) -> Outcome:
+    return Outcome(tests=412, skipped=0, groups=Counter({Group(name): count for name, count in groups.items()}))
+
+
+@pytest.mark.parametrize(
+    ("of", "sentence"),
+    [
+        (outcome(new=1, flaky=2), "3 of 412 tests failed: 1 is new and needs you, 2 are known flaky."),
+        (outcome(new=2), "2 of 412 tests failed: all are new and need you."),
+        (outcome(flaky=1), "1 of 412 tests failed: it is known flaky."),
+        (
+            replace(outcome(flaky=3), odd=1),
+            "3 of 412 tests failed: all are known flaky (1 with words never seen before).",
+        ),
+        (
+            outcome(broken=1, quarantined=1, incident=1),
+            "3 of 412 tests failed: 1 was broken on main before, 1 is quarantined, "
+            "1 failed in an incident of the machines.",
+        ),
+        (
+            replace(outcome(unjudged=2), standing=Standing.UNKNOWN),
+            "2 of 412 tests failed. No analysis yet says which of them are flaky.",
+        ),
+        (outcome(), "All 412 tests passed."),
+        (replace(outcome(), skipped=12), "All 400 tests passed, 12 were skipped."),
+        (replace(outcome(), skipped=412), "Nothing ran: 412 tests skipped."),
+        (replace(outcome(), tests=0), "Nothing ran."),
+        (replace(outcome(), tests=1), "The one test that ran passed."),
+        (replace(outcome(), errors=1), "All 412 tests passed. 1 error outside the tests made the run fail."),
+    ],
+)
+def test_the_lead_says_it_all(of: Outcome, sentence: str) -> None:
+    assert lead(of) == sentence
+
+
+def test_an_old_run_and_a_partial_report_say_so() -> None:
+    old = lead(replace(outcome(unjudged=2), standing=Standing.BEFORE))
+    assert "older than what the analysis looked at" in old
+    assert "could not be read" in lead(replace(outcome(new=1), partial=True))
+
+
+def row(**values: object) -> TestRow:
+    known = replace(absent_row(3), state=State.FLAKY, failed=14, executed=1_203, rate=Interval(0.0116, 0.006, 0.019))
+    return replace(known, **values)
+
+
+def told(of: TestRow, finding: dict | None = None, sizes: Sizes = ALONE, broken: Broken | None = None) -> str:
+    return "; ".join(clause.text for clause in explanation(of, finding or {}, sizes, broken, "main"))
+
+
+def test_an_explanation_has_rate_place_reruns_cluster_and_cause() -> None:
+    finding = {
+        "standing_out": [{"place": {"os": "macOS"}, "failed": 12, "executed": 300}],
+        "causes": [{"category": "async wait", "sentence": "", "share": 0.5}],
+    }
+    flaky = row(again=Again(1, 28), cluster=3, in_incidents=2, reruns=Reruns(2, 5, 9, {}))
+    assert told(flaky, finding, Sizes(together=7)) == (
+        "failed 14 of 1,203 executions (0.60–1.9 %); mostly on macOS (12 of 300); passed 27 of 28 reruns (96.4 %); "
+        "rerun it up to 2 times; 2 failures in incidents not counted; in a cluster with 6 others; cause: async wait"
+    )
+
+
+def test_an_explanation_says_no_more_than_is_known() -> None:
+    assert told(absent_row(3)) == "not in what was analysed so far"
+    assert told(replace(absent_row(3), skipped=2)) == "only skipped in what was analysed"
+    stable = row(state=State.STABLE, failed=0, executed=1, rate=Interval(0, 0, 0.98))
+    assert told(stable) == "never failed in 1 execution"
+
+
+def test_an_explanation_of_a_broken_test_leads_to_the_run_that_broke_it() -> None:
+    first = explanation(row(state=State.BROKEN), {}, Sizes(), SINCE, "main")[0]
+    assert (first.text, first.kind, first.key) == (
+        "broken on main since commit aaaaaaaaaa (3 reports in a row)",
+        "run",
+        7,
+    )
+    assert "since before commit" in told(row(state=State.BROKEN), broken=replace(SINCE, at_least=True))

@@ -1,0 +1,135 @@
+"""The list of runs: which build is red, and by whose fault?"""
+
+import csv
+import json
+import re
+from collections import Counter
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from analytics.columns import Columns
+from analytics.loaders import Filter
+from analytics.run_ends import with_ends
+from analytics.services import analysis_refresh
+from dashboard.web.analysed import analysed
+from ingest.models import Project, Report
+from ingest.selectors import runs_of
+from tests.conftest import PRODUCERS, Send, report_of
+from tests.web.analysed_project import Demo
+from tests.web.history import flaky_history, sent
+from tests.web.test_pages import at, failing, passing, report, text_of
+
+
+def rows_of(shown: str) -> list[int]:
+    """Runs that the list links to, in its order."""
+    return [int(pk) for pk in re.findall(r'<td class="fb-nowrap"><a href="/projects/\w+/runs/(\d+)"', shown)]
+
+
+def ended(shown: str) -> list[str]:
+    return re.findall(r"</svg> (passed|flaky only|regression|incident|failed|nothing ran)</span>", shown)
+
+
+def test_runs_are_filtered_by_what_the_url_says(page: Client, send: Send) -> None:
+    red = send(report(failing()), branch="main", commit="abc123", build_id="7").run_id
+    green = send(report(passing()), branch="main", commit="def456", build_id="8").run_id
+    topic = send(report(passing()), branch="topic", commit="abc999", build_id="9", pull_request="31").run_id
+    asked = {
+        (): [topic, green, red],
+        (("branch", "main"),): [green, red],
+        (("end", "red"),): [red],
+        (("end", "passed"),): [topic, green],
+        (("end", "red"), ("branch", "topic")): [],
+        (("end", "flaky"),): [],
+        (("q", "abc"),): [topic, red],
+        (("q", "ABC9"),): [topic],
+        (("q", "8"),): [green],
+        (("q", "opi"),): [topic],
+        (("q", "#31"),): [topic],
+    }
+    for query, expected in asked.items():
+        assert rows_of(text_of(page, at("runs"), **dict(query))) == expected, query
+
+
+def test_a_run_with_an_error_outside_its_tests_is_red(page: Client, send: Send) -> None:
+    run = send((PRODUCERS / "pytest-collection-error-only.xml").read_bytes()).run_id
+    shown = text_of(page, at("runs"), end="red")
+    assert rows_of(shown) == [run]
+    assert "outside the tests" in shown
+
+
+def test_runs_end_by_what_the_analysis_knows(page: Client, project: Project, send: Send) -> None:
+    flaky_history(send)
+    analysis_refresh(project=project)
+    later = sent(send, 20, {"flaky": "the cart is empty"}, "steady calm", branch="topic")
+    worse = sent(send, 21, {"flaky": "the cart is empty", "steady": "no"}, "calm", branch="topic")
+    shown = text_of(page, at("runs"))
+    assert ended(shown)[:2] == ["regression", "flaky only"]
+    assert Counter(ended(shown)) == {"regression": 1, "flaky only": 3, "passed": 10}
+    assert rows_of(text_of(page, at("runs"), end="flaky"))[0] == later.pk
+    assert rows_of(text_of(page, at("runs"), end="regression")) == [worse.pk]
+
+
+def test_a_failure_that_a_retry_cleared_does_not_make_a_run_red(page: Client, send: Send) -> None:
+    stored = report_of(send((PRODUCERS / "surefire-rerun-flaky.xml").read_bytes()))
+    assert ended(text_of(page, at("runs"))) == ["failed" if stored.failed + stored.errored else "passed"]
+
+
+def test_runs_older_than_the_window_are_not_judged(page: Client, project: Project, send: Send) -> None:
+    flaky_history(send)
+    analysis_refresh(project=project, chosen=Filter(reports=4))
+    assert Counter(ended(text_of(page, at("runs")))) == {"passed": 10, "failed": 2}
+    assert len(rows_of(text_of(page, at("runs"), end="failed"))) == 2
+
+
+def test_ends_are_those_of_the_kernel(demo: Demo) -> None:
+    now = analysed(demo.project)
+    ends = Counter(run.end for run in with_ends(runs_of(demo.project.pk), now.analysis, now.columns))
+    expected = {name: demo.analysis.summary["runs"][name] for name in ("passed", "flaky", "regression", "incident")}
+    assert {name: ends[name] for name in expected} == expected
+    assert sum(ends.values()) == demo.analysis.summary["runs"]["total"]
+    assert expected["flaky"] and expected["regression"] and expected["incident"]
+
+
+def test_the_first_sentence_has_the_numbers_of_the_api(demo: Demo, reader: Client) -> None:
+    told = demo.api.read("analyses/current")["summary"]["runs"]
+    shown = text_of(reader, demo.at("runs"))
+    assert f"{told['flaky']} by flakiness alone" in shown
+    assert f"{told['regression']} failed by a regression" in shown
+    assert len(rows_of(text_of(reader, demo.at("runs"), end="incident"))) == told["incident"]
+
+
+def test_a_run_without_reports_says_so(page: Client, send: Send) -> None:
+    Report.objects.filter(run=sent(send, 0, {"t": "no"})).delete()
+    assert "its report is gone" in text_of(page, at("runs"))
+
+
+def test_the_whole_filtered_list_is_exported(page: Client, send: Send) -> None:
+    for hour in range(60):
+        sent(send, hour, {"t": "no"} if hour % 2 else {}, "u", job="=cmd")
+    answer = page.get(at("runs"), {"end": "red", "format": "csv"}).getvalue().decode()
+    rows = list(csv.DictReader(answer.splitlines()))
+    assert len(rows) == 30
+    assert {(row["end"], row["failed"], row["job"]) for row in rows} == {("failed", "1", "'=cmd")}
+    assert len(json.loads(page.get(at("runs"), {"format": "json"}).getvalue())) == 60
+
+
+@pytest.mark.parametrize("runs", [2, 40])
+def test_queries_do_not_grow_with_runs(page: Client, project: Project, send: Send, runs: int) -> None:
+    flaky_history(send)
+    for hour in range(20, 20 + runs):
+        sent(send, hour, {"steady": "no", "flaky": "the cart is empty"} if hour % 2 else {}, "calm")
+    analysis_refresh(project=project)
+    text_of(page, at("runs"))
+    with CaptureQueriesContext(connection) as queries:
+        text_of(page, at("runs"))
+    assert len(queries) == 10, [query["sql"][:90] for query in queries]
+
+
+def test_no_analysis_and_no_column_judge_nothing(project: Project, send: Send) -> None:
+    sent(send, 0, {"t": "no"})
+    sent(send, 1, {}, "t")
+    ends = [run.end for run in with_ends(runs_of(project.pk), None, Columns(b""))]
+    assert ends == ["passed", "failed"]
