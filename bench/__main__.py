@@ -17,11 +17,11 @@ def main() -> int:
     django.setup()
     from django.core.management import call_command
 
-    from bench import accuracy, analysis, memory, processing, reader, storage
+    from bench import accuracy, analysis, memory, pages, policy, processing, reader, storage
     from bench.outcome import report
     from dashboard.embedded import Cluster
 
-    modules = (reader, processing, storage, memory, analysis, accuracy)
+    modules = (reader, processing, storage, memory, analysis, pages, accuracy, policy)
     benches = {module.__name__.rpartition(".")[2]: module for module in modules}
     wanted = sys.argv[1:] or list(benches)
     cluster = Cluster(HOME)
