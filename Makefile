@@ -4,11 +4,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test science lint format bench clean help
+.PHONY: run test science lint format bench screenshots clean help
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 13
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Flakeboard needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.11 run")'
@@ -50,6 +50,9 @@ format: $(VENV)/.dev  ## put the code into our format
 
 bench: $(VENV)/.bench  ## measure speed and size, beside peers
 	@$(BIN)/python -m bench $(ARGS)
+
+screenshots: $(VENV)/.dev  ## photograph the demo for README.md
+	@$(BIN)/python tools/screenshots.py $(ARGS)
 
 clean:  ## remove what was installed; data under var/ stays
 	@rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

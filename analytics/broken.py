@@ -53,7 +53,7 @@ def _backwards(project: Project, until: datetime, renames: Renames) -> Iterator[
     rows = list(reports.order_by("-started_at", "-pk").values(*fields)[:_AT_MOST])
     for first in range(0, len(rows), _AT_ONCE):
         some = rows[first : first + _AT_ONCE]
-        vectors = report_vectors([row["pk"] for row in some], renames)
+        vectors = report_vectors([row["pk"] for row in some], renames, durations=False)
         yield from ((row, vectors[row["pk"]]) for row in some if row["pk"] in vectors)
 
 
@@ -68,8 +68,8 @@ class _Streaks:
 
     def add(self, row: dict[str, Any], vectors: Vectors) -> None:
         """One report further back; a test that it does not have, or skipped, is neither passed nor failed."""
-        _, place, at = np.intersect1d(self._numbers, vectors.numbers, return_indices=True)
-        verdicts = vectors.verdicts[at]
+        at = np.flatnonzero(np.isin(vectors.numbers, self._numbers))
+        place, verdicts = np.searchsorted(self._numbers, vectors.numbers[at]), vectors.verdicts[at]
         for test in place[self.open[place] & np.isin(verdicts, (Verdict.FAIL, Verdict.ERROR))].tolist():
             self._first[test], self._length[test] = row, self._length[test] + 1
         self.open[place[verdicts == Verdict.PASS]] = False

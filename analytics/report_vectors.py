@@ -13,6 +13,7 @@ from ingest.vectors import RETRIED, decode_durations, decode_members, verdicts_o
 from ingest.verdict import Verdict
 
 _REPORTS = "SELECT id, roster_id, verdicts, durations FROM ingest_report WHERE id = ANY(%(ids)s)"
+_VERDICTS = "SELECT id, roster_id, verdicts, ''::bytea FROM ingest_report WHERE id = ANY(%(ids)s)"
 _ROSTERS = "SELECT id, form::bigint, base::bigint, members FROM ingest_roster WHERE id = ANY(%(ids)s)"
 
 
@@ -59,15 +60,15 @@ class Renames:
         return np.where(self._old[at] == numbers, self._new[at], numbers)
 
 
-def report_vectors(ids: Collection[int], renames: Renames) -> Mapping[int, Vectors]:
-    """By report id; of one that was deleted there is none."""
+def report_vectors(ids: Collection[int], renames: Renames, *, durations: bool = True) -> Mapping[int, Vectors]:
+    """By report id; of one that was deleted there is none. Durations are two thirds of what is read: ask if needed."""
     if not ids:
         return {}
-    found = list(copied_rows(_REPORTS, {"ids": list(ids)}, "iibb"))
+    found = list(copied_rows(_REPORTS if durations else _VERDICTS, {"ids": list(ids)}, "iibb"))
     members = roster_members({row[1] for row in found}, renames)
     return {
-        report: Vectors(*members[roster], np.frombuffer(verdicts, np.uint8), np.frombuffer(durations, np.uint8))
-        for report, roster, verdicts, durations in found
+        report: Vectors(*members[roster], np.frombuffer(verdicts, np.uint8), np.frombuffer(seconds, np.uint8))
+        for report, roster, verdicts, seconds in found
     }
 
 

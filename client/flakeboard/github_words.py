@@ -24,7 +24,7 @@ def escape_property(text: str) -> str:
     return escape_data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def annotations(decision: Decision) -> list[str]:
+def error_lines(decision: Decision) -> list[str]:
     """One `::error` for each test that blocks."""
     return [_annotation(one) for one in decision.blocking[:_ANNOTATIONS]]
 

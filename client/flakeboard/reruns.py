@@ -52,9 +52,12 @@ class Rerunning:
         self._folder = folder
         self._deadline = time.monotonic() + budget
         self._budget = budget
+        self._known: set[tuple[str, str]] = set()
+        """What failed in the run itself: a rerun adds nothing to those."""
 
     def run(self, blocking: Sequence[Failing], cases: Sequence[Case], times: int) -> Outcome:
         """Run what blocks again. `times` is how often at most, or AUTO."""
+        self._known = {case.key for case in cases if case.outcome == junit.FAILED}
         waiting = [_Waiting(one, matching(one, cases), _tries(one, times)) for one in blocking]
         hopeless = [one for one in waiting if not one.cases or not one.left]
         if hopeless:
@@ -87,8 +90,17 @@ class Rerunning:
             return "the rerun was cancelled"
         if ended.code < 0 or ended.problem:
             return "the rerun did not end by itself"
-        self._clear(waiting, junit.read(fresh), ended.code)
-        return ""
+        cases = junit.read(fresh)
+        self._clear(waiting, cases, ended.code)
+        return self._against(cases, ended.code)
+
+    def _against(self, cases: Sequence[Case], code: int) -> str:
+        """What speaks against this rerun: a test that had passed and fails now, or an end that no test explains."""
+        failed = [case for case in cases if case.outcome == junit.FAILED]
+        new = [case for case in failed if case.key not in self._known]
+        if new:
+            return f"{new[0].name} had passed, and failed in the rerun"
+        return f"the rerun exited with {code}, and no test says why" if code and not failed else ""
 
     def _clear(self, waiting: Sequence[_Waiting], cases: Sequence[Case], code: int) -> None:
         """What a rerun proves. One that failed without saying which test did proves nothing."""

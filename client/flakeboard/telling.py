@@ -18,6 +18,6 @@ def tell(decision: Decision, exit_code: int, own_code: int, environ: Mapping[str
         console.write(line)
     if environ.get("GITHUB_ACTIONS") == "true":
         if exit_code:
-            for line in github_words.annotations(decision):
+            for line in github_words.error_lines(decision):
                 console.write(line)
         github_words.write_summary(environ, github_words.summary(decision, exit_code, own_code))

@@ -154,8 +154,8 @@ def _as_playwright(tests: Sequence[Named], others: Collection[Named]) -> Exporte
 
 # -- JUnit 5, Go, RSpec ------------------------------------------------------------------------------------------
 
-_JAVA_CLASS = re.compile(r"(?:[^\W\d][\w$]*\.)*[^\W\d][\w$]*")
-_JAVA_METHOD = re.compile(r"([^\W\d][\w$]*)(?:\(\))?")
+_JAVA_CLASS = re.compile(r"(?:(?!\d)[\w$]+\.)*(?!\d)[\w$]+")
+_JAVA_METHOD = re.compile(r"((?!\d)[\w$]+)(?:\(\))?")
 
 
 def _as_junit5(tests: Sequence[Named], others: Collection[Named]) -> Exported:

@@ -14,11 +14,12 @@ GITHUB, GITLAB = "github", "gitlab"
 _MOST_BYTES = 1_000_000
 _MOST_LINES = 20_000
 _MOST_FOLDERS = 3
-_MOST_STARS = 4
+_MOST_STARS = 3
 """More `**` in a pattern, or `*` between two slashes, make matching slow, and nobody needs them."""
 _LONGEST_PATH = 400
 _DEEPEST_PATH = 50
-"""A path that is longer or deeper is nobody's."""
+_LONGEST_PART = 128
+"""A path that is longer or deeper, or a part of which is, is nobody's."""
 _LONGEST_OWNER = 255
 _HEADING = re.compile(r"\^?\[([^\]]{1,200})\](?:\[[0-9]{1,6}\])?((?:\s+\S+)*)")
 _COMMENT = re.compile(r"(?:^|\s)#.*")
@@ -69,9 +70,15 @@ class CodeOwnersBook:
     def owners(self, path: str) -> list[str]:
         """Owners of a file: the last matching line's, of every section where there are such."""
         path = path.replace("\\", "/").removeprefix("./").lstrip("/")
-        usable = 0 < len(path) <= _LONGEST_PATH and path.count("/") <= _DEEPEST_PATH
-        found = [owner for section in self._sections for owner in _of(section, path)] if usable else []
+        found = [owner for section in self._sections for owner in _of(section, path)] if _usable(path) else []
         return list(dict.fromkeys(found))
+
+
+def _usable(path: str) -> bool:
+    if not 0 < len(path) <= _LONGEST_PATH:
+        return False
+    parts = path.split("/")
+    return len(parts) <= _DEEPEST_PATH and all(len(part) <= _LONGEST_PART for part in parts)
 
 
 _Line = tuple[int, str]

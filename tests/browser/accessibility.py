@@ -42,3 +42,19 @@ def tab_through(page: Page, most: int = 60) -> list[str]:
         assert here[1], f"the focus is not to be seen on {here[0]}"
         reached.append(here[0])
     return reached
+
+
+def tab_to(page: Page, selector: str, most: int = 120) -> None:
+    """Press Tab until the focus is on what was looked for, and can be seen there."""
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        if page.evaluate("(selector) => document.activeElement.matches(selector)", selector):
+            assert page.evaluate(_FOCUS)[1], f"the focus is not to be seen on {selector}"
+            return
+    raise AssertionError(f"the Tab key does not reach {selector} on {page.url}")
+
+
+def skip_to_content(page: Page) -> None:
+    """What somebody with a keyboard does first on every page."""
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")

@@ -8,14 +8,35 @@ import pytest
 from django.conf import settings as django_settings
 from django.contrib.auth.models import User
 from django.test import Client
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.browser.provision import NO_BROWSER, chromium
 from tests.browser.server import serving
 from tests.browser.watch import Watch
 
 WIDTHS = {"desk": (1280, 900), "phone": (390, 844)}
+LOOKS = [("desk", "light"), ("phone", "dark")]
+"""Width and theme: each of both is seen once, and every page is opened twice, not four times."""
 Open = Callable[..., Page]
+
+
+def fresh_page(browser: Browser, server: str, width: str, theme: str) -> Page:
+    """A page of a browser that was never here before, watched from its first request on."""
+    size = dict(zip(("width", "height"), WIDTHS[width], strict=True))
+    context = browser.new_context(base_url=server, viewport=size, color_scheme=theme, reduced_motion="reduce")
+    context.set_default_timeout(30_000)
+    watch = Watch(context, urlsplit(server).netloc)
+    page = context.new_page()
+    page.watch = watch
+    return page
+
+
+def sign_in(page: Page, person: User, server: str) -> None:
+    """As the sign-in page would, without it."""
+    client = Client()
+    client.force_login(person)
+    name = django_settings.SESSION_COOKIE_NAME
+    page.context.add_cookies([{"name": name, "value": client.cookies[name].value, "url": server}])
 
 
 @pytest.fixture(scope="package")
@@ -53,23 +74,18 @@ def width(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def anonymous(browser: Browser, server: str, request: pytest.FixtureRequest) -> Iterator[Open]:
     """Opens browsers of people who are not signed in; at the end nothing bad may have happened in any of them."""
-    opened: list[tuple[BrowserContext, Watch]] = []
+    opened: list[Page] = []
     wanted = request.getfixturevalue("width") if "width" in request.fixturenames else "desk"
 
     def open_page(width: str = wanted, theme: str = "light") -> Page:
-        size = dict(zip(("width", "height"), WIDTHS[width], strict=True))
-        context = browser.new_context(base_url=server, viewport=size, color_scheme=theme, reduced_motion="reduce")
-        context.set_default_timeout(15_000)
-        opened.append((context, Watch(context, urlsplit(server).netloc)))
-        page = context.new_page()
-        page.watch = opened[-1][1]
-        return page
+        opened.append(fresh_page(browser, server, width, theme))
+        return opened[-1]
 
     yield open_page
-    for context, _ in opened:
-        context.close()
-    for _, watch in opened:
-        watch.assert_nothing_happened()
+    for page in opened:
+        page.context.close()
+    for page in opened:
+        page.watch.assert_nothing_happened()
 
 
 @pytest.fixture
@@ -78,10 +94,7 @@ def signed_in(anonymous: Open, person: User, server: str) -> Open:
 
     def open_page(**looks: str) -> Page:
         page = anonymous(**looks)
-        client = Client()
-        client.force_login(person)
-        name = django_settings.SESSION_COOKIE_NAME
-        page.context.add_cookies([{"name": name, "value": client.cookies[name].value, "url": server}])
+        sign_in(page, person, server)
         return page
 
     return open_page

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.accessibility import assert_accessible
 from tests.browser.conftest import Open
-from tests.browser.watch import settled
+from tests.browser.watch import assert_fits, settled
 from tests.charts.samples import SAMPLES
 
 SHOTS = os.environ.get("FLAKEBOARD_SHOTS")
@@ -38,7 +38,7 @@ def test_every_chart_is_drawn(signed_in: Open, width: str, theme: str) -> None:
         marks = page.locator(f"#{sample.name} .mlayer :is(path, rect, image, text)").count()
         assert marks > 0, f"{sample.name} has axes and nothing between them"
     expect(page.locator("#nothing")).to_contain_text("Not enough data.")
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "the page is wider than the window"
+    assert_fits(page)
     assert_accessible(page)
 
 

@@ -1,4 +1,4 @@
-"""Every page that there is, walked by a person with a browser, by one with a phone and by one with a keyboard."""
+"""Pages of a project that is just set up, walked by a person with a browser, by one with a phone, by one with a keyboard."""
 
 import pytest
 from django.urls import reverse
@@ -6,8 +6,8 @@ from playwright.sync_api import Page, expect
 
 from ingest.models import Test, Upload
 from tests.browser.accessibility import assert_accessible, tab_through
-from tests.browser.conftest import Open
-from tests.browser.watch import settled
+from tests.browser.conftest import LOOKS, Open
+from tests.browser.watch import assert_fits, settled
 from tests.conftest import PRODUCERS, Send
 
 
@@ -35,19 +35,17 @@ def addresses(upload: Upload) -> list[str]:
     return [*map(reverse, own), *(reverse(name, args=("shop", *args)) for name, args in named)]
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_every_page_opens_cleanly_and_is_accessible(
+@pytest.mark.parametrize(("width", "theme"), LOOKS)
+def test_every_page_before_the_first_analysis_opens_cleanly_and_is_accessible(
     signed_in: Open, addresses: list[str], width: str, theme: str
 ) -> None:
-    page = signed_in(theme=theme)
+    page = signed_in(width=width, theme=theme)
     for address in addresses:
         answer = page.goto(address)
         assert answer and answer.status == 200, address
         assert "script-src 'self';" in answer.headers["content-security-policy"]
         settled(page)
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (
-            f"{address} is wider than the window"
-        )
+        assert_fits(page)
         assert_accessible(page)
 
 

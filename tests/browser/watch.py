@@ -50,8 +50,17 @@ class Watch:
         assert self.violations == []
 
 
+_SETTLED = """() => !document.querySelector(".htmx-request") && [...document.querySelectorAll("[data-chart]")].every((place) =>
+    !place.checkVisibility({contentVisibilityAuto: true}) || place.dataset.drawn === document.documentElement.dataset.bsTheme)"""
+
+
 def settled(page: Page) -> None:
-    """Everything is loaded and every chart that has room is drawn, in the theme that is on."""
-    page.wait_for_load_state("networkidle")
-    page.wait_for_function("""() => [...document.querySelectorAll("[data-chart]")].every((place) => !place.checkVisibility({contentVisibilityAuto: true})
-        || place.dataset.drawn === document.documentElement.getAttribute("data-bs-theme"))""")
+    """Everything is loaded, no part is being fetched, and every chart that has room is drawn, in the theme that is on."""
+    page.wait_for_load_state("load")
+    page.wait_for_function(_SETTLED)
+
+
+def assert_fits(page: Page) -> None:
+    """Wide tables and texts scroll by themselves; the page does not."""
+    over = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    assert over <= 0, f"{page.url} is {over} px wider than the window"

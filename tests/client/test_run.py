@@ -354,3 +354,26 @@ def test_a_rerun_that_writes_no_report_proves_nothing(tmp_path: Path, server: Mi
     os.chmod(str(script), 0o755)
     done = run(tmp_path, server, "./pytest", options=("--report", "report.xml", "--retries", "auto"))
     assert done.returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("again", "code"),
+    [
+        (GREEN.replace("test_good", "test_neighbour").replace('0.1"/>', '0.1"><failure/></testcase>'), 1),
+        (GREEN, 1),
+        (GREEN.replace(' name="test_bad" time="0.1">', ' name="test_bad" time="0.1"><skipped/>'), 0),
+        (GREEN[: len(GREEN) // 2], 0),
+    ],
+    ids=["another test fails", "no test says why it failed", "it is skipped", "the report is cut"],
+)
+def test_a_rerun_that_is_in_doubt_clears_nothing(tmp_path: Path, server: Misbehaving, again: str, code: int) -> None:
+    server.answers = [(200, refused(failing("test_bad", reruns=1))), (200, PASSED)]
+    (tmp_path / "test_sample.py").write_text("")
+    script = tmp_path / "pytest"
+    script.write_text(
+        f"#!{sys.executable}\nimport os, sys\nfirst = not os.path.exists('once')\nopen('once', 'w').close()\n"
+        f"open('report.xml', 'w').write({FAILED!r} if first else {again!r})\nsys.exit(1 if first else {code})\n"
+    )
+    os.chmod(str(script), 0o755)
+    done = run(tmp_path, server, "./pytest", options=("--report", "report.xml", "--retries", "auto"))
+    assert done.returncode == 1, done.stdout

@@ -33,7 +33,7 @@ def test_every_line_of_a_verdict_begins_with_our_own_words() -> None:
 
 
 def test_annotations_are_escaped() -> None:
-    (line,) = github_words.annotations(nasty())
+    (line,) = github_words.error_lines(nasty())
     assert line.startswith("::error file=a%2Cb%3Ac%25.py,title=c%3Ad%2Ce %3A%3A a %3A%3Aset-output")
     assert "%250A 100%25" in line
     assert line.count("::") == 2 + plain(NASTY).count("::")
@@ -47,7 +47,7 @@ def test_escaping_is_as_github_undoes_it() -> None:
 
 def test_no_more_annotations_than_github_shows() -> None:
     many = decision_from(refused(*(failing(f"test_{number}") for number in range(30))))
-    assert len(github_words.annotations(many)) == 10
+    assert len(github_words.error_lines(many)) == 10
 
 
 def test_a_summary_has_no_markup_from_outside() -> None:

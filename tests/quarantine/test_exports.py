@@ -25,15 +25,23 @@ HOSTILE = [
     "--flag=@file",
     "%s %d {} #{x} ${y}",
 ]
-NEAR = ["adds (a + b) * cc", "xadds (a + b) * c", "costs $5.00 ^ or \\ les", "aab", "a", "b [x] {1,2} ?", "completely different"]
+NEAR = [
+    "adds (a + b) * cc",
+    "xadds (a + b) * c",
+    "costs $5.00 ^ or \\ les",
+    "aab",
+    "a",
+    "b [x] {1,2} ?",
+    "completely different",
+]
 
 
-def tests(names: list[str], classname: str = "") -> list[Named]:
+def named(names: list[str], classname: str = "") -> list[Named]:
     return [Named(number, classname=classname, name=name) for number, name in enumerate(names)]
 
 
 def pattern(kind: str, names: list[str], classname: str = "") -> str:
-    text = export(kind, tests(names, classname)).text
+    text = export(kind, named(names, classname)).text
     assert text.endswith("\n") and text.count("\n") == 1
     return text[:-1]
 
@@ -46,12 +54,12 @@ def test_all_formats_of_the_contract_are_there() -> None:
 
 
 def test_json_holds_every_name_as_it_is() -> None:
-    told = json.loads(export("json", tests(HOSTILE)).text)
+    told = json.loads(export("json", named(HOSTILE)).text)
     assert [test["name"] for test in told["tests"]] == HOSTILE
 
 
 def test_text_has_a_line_a_test_and_nothing_that_a_terminal_acts_on() -> None:
-    lines = export("text", tests([*HOSTILE, "bell\x07 \x1b[31mred", "\u202eright to left"])).text.splitlines()
+    lines = export("text", named([*HOSTILE, "bell\x07 \x1b[31mred", "\u202eright to left"])).text.splitlines()
     assert len(lines) == len(HOSTILE) + 2
     assert all(line.isprintable() for line in lines)
     assert "new\\nline" in lines
@@ -82,16 +90,38 @@ def test_pytest_deselects_these_and_no_other(tmp_path: Path) -> None:
         "def test_short(): pass\n"
         "def test_short_not(): pass\n"
     )
-    every = [Named(n, classname="test_a", name=f"test_p[{x}]") for n, x in enumerate(['a b', '"q"', "it's", "[x]", "--k=1", "@f", "$(id)"])]
+    every = [
+        Named(n, classname="test_a", name=f"test_p[{x}]")
+        for n, x in enumerate(["a b", '"q"', "it's", "[x]", "--k=1", "@f", "$(id)"])
+    ]
     every += [Named(20, classname="test_a.TestC", name="test_m"), Named(21, classname="test_a", name="test_short")]
     others = [Named(30, classname="test_a", name="test_short_not"), Named(31, classname="test_a", name="test_p[a]")]
     done = export("pytest", every, others)
     assert [test.name for test in done.left_out] == ["test_short"]
     (tmp_path / "deselect.txt").write_text(done.text)
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-o", "addopts=", "--co", "-q", "@deselect.txt", "test_a.py"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:django",
+        "-o",
+        "addopts=",
+        "--co",
+        "-q",
+        "@deselect.txt",
+        "test_a.py",
+    ]
     listed = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     ids = [line for line in listed.splitlines() if "::" in line]
-    assert ids == ["test_a.py::test_p[a]", "test_a.py::TestC::test_n", "test_a.py::test_short", "test_a.py::test_short_not"]
+    assert ids == [
+        "test_a.py::test_p[a]",
+        "test_a.py::TestC::test_n",
+        "test_a.py::test_short",
+        "test_a.py::test_short_not",
+    ]
 
 
 @pytest.mark.parametrize("bad", ["a\nb", "a\rb", "a\x85b", "a\u2028b", "a\x0cb"])
@@ -131,14 +161,23 @@ def test_jest_joins_class_and_title_where_the_report_has_them_apart() -> None:
 @needs_node
 def test_vitest_asks_titles_with_spaces_between() -> None:
     told = export("vitest", [Named(1, classname="a.test.ts", name="Cart > adds > a > b")]).text[:-1]
-    assert node_matches(told, ["Cart adds a > b", "Cart adds a b", "Cart adds a", "Cart adds"], "") == [False, False, True, True]
+    assert node_matches(told, ["Cart adds a > b", "Cart adds a b", "Cart adds a", "Cart adds"], "") == [
+        False,
+        False,
+        True,
+        True,
+    ]
 
 
 @needs_node
 def test_playwright_leaves_out_these_with_project_and_tags() -> None:
     told = export("playwright", [Named(1, classname="cart.spec.ts", name="Cart › adds (1)")]).text[:-1]
     full = ["chromium cart.spec.ts Cart adds (1)", "cart.spec.ts Cart adds (1) @slow @smoke"]
-    other = ["chromium cart.spec.ts Cart adds (1) twice", "chromium mycart.spec.ts Cart adds (1)", "cart-spec-ts Cart adds (1)"]
+    other = [
+        "chromium cart.spec.ts Cart adds (1) twice",
+        "chromium mycart.spec.ts Cart adds (1)",
+        "cart-spec-ts Cart adds (1)",
+    ]
     assert node_matches(told, full + other, "") == [True, True, False, False, False]
     told = pattern("playwright", HOSTILE, "a.ts")
     assert all(node_matches(told, [f"a.ts {name}" for name in HOSTILE], "gi"))
@@ -164,7 +203,7 @@ def test_another_test_of_the_same_title_is_not_hit(kind: str) -> None:
 def test_junit5_names_methods_and_leaves_out_what_is_none() -> None:
     classname = "com.acme.CartTest"
     names = ["total()", "plain", "total(int)[1]", "adds two items", "a,!Other#b", "x*", "$ok_1()"]
-    done = export("junit5", [*tests(names, classname), Named(50, classname="no class", name="x")])
+    done = export("junit5", [*named(names, classname), Named(50, classname="no class", name="x")])
     assert done.text == "!com.acme.CartTest#total,!com.acme.CartTest#plain,!com.acme.CartTest#$ok_1\n"
     assert [test.name for test in done.left_out] == ["total(int)[1]", "adds two items", "a,!Other#b", "x*", "x"]
 
@@ -184,9 +223,15 @@ def test_go_skips_these_and_no_other(tmp_path: Path) -> None:
         "func TestB(t *testing.T)  {}\n\nfunc TestBB(t *testing.T) {}\n"
     )
     names = ["TestA/a_b", "TestA/x.y", "TestA/(p|q)", "TestA/[1]", "TestA/$", "TestA/one", "TestB"]
-    skip = export("go", tests(names, "x")).text[:-1]
+    skip = export("go", named(names, "x")).text[:-1]
     command = ["go", "test", "-v", "-count=1", f"-skip={skip}"]
-    cache = {"GOCACHE": str(tmp_path / "cache"), "GOFLAGS": "-mod=mod", "GOTOOLCHAIN": "local", "HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
+    cache = {
+        "GOCACHE": str(tmp_path / "cache"),
+        "GOFLAGS": "-mod=mod",
+        "GOTOOLCHAIN": "local",
+        "HOME": str(tmp_path),
+        "PATH": "/usr/bin:/bin",
+    }
     done = subprocess.run(command, cwd=tmp_path, env=cache, capture_output=True, text=True)
     if "flag provided but not defined: -skip" in done.stderr + done.stdout:
         pytest.skip("this go knows no -skip")
@@ -202,5 +247,11 @@ def test_go_leaves_out_a_test_above_one_that_is_not_quarantined() -> None:
 def test_rspec_runs_all_but_these() -> None:
     told = pattern("rspec", HOSTILE)
     script = "require 'json'; p, n = JSON.parse(STDIN.read); puts JSON.generate(n.map { |x| x.match?(Regexp.new(p)) })"
-    done = subprocess.run(["ruby", "-Ku", "-e", script], input=json.dumps([told, HOSTILE + NEAR]), capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["ruby", "-Ku", "-e", script],
+        input=json.dumps([told, HOSTILE + NEAR]),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert json.loads(done.stdout) == [False] * len(HOSTILE) + [True] * len(NEAR)

@@ -8,7 +8,9 @@ from dashboard.quarantine.gate import Code, Excuse, FailingTest, Inputs, Known, 
 from dashboard.quarantine.runners import RUNNERS, TESTS_FAILED, failed_codes, runner_of, signal_of
 
 
-def failing(number: int = 1, *, quarantined: bool = True, expired: bool = False, ambiguous: bool = False) -> FailingTest:
+def failing(
+    number: int = 1, *, quarantined: bool = True, expired: bool = False, ambiguous: bool = False
+) -> FailingTest:
     excuse = Excuse(7, expired) if quarantined else None
     return FailingTest(number, f"tests.cart test_{number}", Known.FLAKY, ambiguous=ambiguous, excuse=excuse)
 
@@ -116,7 +118,9 @@ def test_it_passes_only_where_everything_speaks_for_it(
     exit_code: int, tests: list[tuple[bool, bool, bool]], read: bool, partial: bool, errors: int, executed: int
 ) -> None:
     some = tuple(failing(n, quarantined=q, expired=e, ambiguous=a) for n, (q, e, a) in enumerate(tests))
-    decision = decide(inputs(exit_code=exit_code, failing=some, read=read, partial=partial, run_errors=errors, executed=executed))
+    decision = decide(
+        inputs(exit_code=exit_code, failing=some, read=read, partial=partial, run_errors=errors, executed=executed)
+    )
     trusted = read and not partial and not errors and executed >= 95
     excused = bool(some) and all(q and not e and not a for q, e, a in tests)
     assert decision.passed == (exit_code == 0 or (exit_code == 1 and trusted and excused))
@@ -132,7 +136,11 @@ def test_the_sentence_counts_what_failed_and_what_blocks() -> None:
 
 def test_long_lists_of_names_are_cut() -> None:
     many = tuple(failing(number, quarantined=False) for number in range(10))
-    assert decide(inputs(failing=many)).reasons[0].sentence.startswith("tests.cart test_0, tests.cart test_1, tests.cart test_2 and 7 more")
+    assert (
+        decide(inputs(failing=many))
+        .reasons[0]
+        .sentence.startswith("tests.cart test_0, tests.cart test_1, tests.cart test_2 and 7 more")
+    )
 
 
 def test_signals_are_told_from_exit_codes() -> None:

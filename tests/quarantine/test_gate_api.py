@@ -296,7 +296,12 @@ def test_what_is_not_processed_in_time_is_decided_when_asked_again(
     ci = Ci(upload_token)
     answer = ci.ask(report(**FLAKY), wait=0)
     Schema().check("gate_create", 200, answer)
-    assert (answer["passed"], answer["decided"], codes(answer), answer["run"]) == (False, False, ["not_processed"], None)
+    assert (answer["passed"], answer["decided"], codes(answer), answer["run"]) == (
+        False,
+        False,
+        ["not_processed"],
+        None,
+    )
     assert ci.get(answer["id"]).json() == answer
     upload_process(upload_id=answer["upload"])
     decided = ci.get(answer["id"]).json()

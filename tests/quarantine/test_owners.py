@@ -6,7 +6,8 @@ import pytest
 
 from dashboard.quarantine.models import CodeOwnersFile
 from dashboard.quarantine.owners import GITLAB, BadOwners, CodeOwnersBook, Names, OwnerBook, Pattern
-from dashboard.quarantine.owning import code_owners_set, owner_book, owner_of, owner_patterns_set, test_owner_set as owner_set
+from dashboard.quarantine.owning import code_owners_set, owner_book, owner_of, owner_patterns_set
+from dashboard.quarantine.owning import test_owner_set as owner_set
 from ingest.models import Project, Test
 from tests.quarantine.conftest import report
 
@@ -69,7 +70,7 @@ def test_gitlab_every_section_speaks_for_itself(path: str, owners: list[str]) ->
     assert CodeOwnersBook(GITLAB_FILE, GITLAB).owners(path) == owners
 
 
-@pytest.mark.parametrize("bad", ["a/[b @x", "x[z-a] @x", "/" + "**/" * 9 + "a @x", "*a*a*a*a*a @x", "a\n" * 30_000, "x" * 1_100_000])
+@pytest.mark.parametrize("bad", ["a/[b @x", "/" + "**/" * 9 + "a @x", "*a*a*a*a @x", "a\n" * 30_000, "x" * 1_100_000])
 def test_a_file_that_cannot_be_read_is_refused_with_a_sentence(bad: str) -> None:
     with pytest.raises(BadOwners) as told:
         CodeOwnersBook(bad)
@@ -77,9 +78,9 @@ def test_a_file_that_cannot_be_read_is_refused_with_a_sentence(bad: str) -> None
 
 
 def test_hostile_patterns_and_paths_cost_little() -> None:
-    book = CodeOwnersBook("/" + "**/" * 3 + "z @x\n" + "*a" * 4 + "b @y\n")
+    book = CodeOwnersBook("/" + "**/" * 3 + "z @x\n" + "*a" * 3 + "b @y\n")
     began = time.process_time()
-    for path in ("a/" * 50 + "y", "a" * 400, "a/" * 5_000, "a" * 100_000):
+    for path in ("a/" * 49 + "y", "a" * 128, "a" * 400, "a/" * 5_000, "a" * 100_000):
         assert book.owners(path) == []
     assert time.process_time() - began < 5
 

@@ -188,7 +188,11 @@ def test_whatever_is_held_the_rules_hold(settings, candidates, held, incident: b
     added = [number for step in comes for number in step.numbers]
     assert len(live) + len(added) <= max(told.cap, len(live))
     assert len(set(added)) == len(added) and not set(added) & live
-    assert all(fits(settings, one, NOW) for one in candidates if any(s.quarantine is None and s.numbers == (one.number,) for s in comes))
+    assert all(
+        fits(settings, one, NOW)
+        for one in candidates
+        if any(s.quarantine is None and s.numbers == (one.number,) for s in comes)
+    )
 
 
 # -- settings ----------------------------------------------------------------------------------------------------

@@ -17,12 +17,23 @@ def test_the_past_is_tried_day_by_day(project: Project, read_token: str, send) -
     for run in range(60):
         for attempt, verdict in enumerate(["fail", ""] if run % 5 == 0 else [""]):
             started = now - timedelta(days=60 - run, hours=-attempt)
-            send(report(test_03=verdict), build_id=f"{run}.{attempt}", branch="main", commit=f"c{run}", started_at=started)
+            send(
+                report(test_03=verdict),
+                build_id=f"{run}.{attempt}",
+                branch="main",
+                commit=f"c{run}",
+                started_at=started,
+            )
     analysis_refresh(project=project)
     answer = Program(read_token).post("policy/dry-run", settings={"mode": "quarantine"}).json()
     Schema().check("policy_dry_run", 200, answer)
     number = Test.objects.get(project=project, name="test_03").number
-    begun = [row["at"] for row in answer["past"] for step in row["steps"] if step["tests"] == [number] and step["action"] == "quarantine"]
+    begun = [
+        row["at"]
+        for row in answer["past"]
+        for step in row["steps"]
+        if step["tests"] == [number] and step["action"] == "quarantine"
+    ]
     assert begun and begun[0] < (now - timedelta(days=35)).isoformat()
     assert answer["meant"]["flaky"] >= 5
     assert 0 < answer["meant"]["flaky_passed"] <= answer["meant"]["flaky"]

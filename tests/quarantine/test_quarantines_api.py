@@ -53,7 +53,9 @@ def make_one(bot: Bot, shop: Analysed, name: str = "flaky", **told: Any) -> dict
 
 
 def test_a_quarantine_is_proposed_approved_and_released(bot: Bot, shop: Analysed, schema: Schema) -> None:
-    made = make_one(bot, shop, owner="@cart", ticket_url="https://tracker/1", branches=["main"], environments={"os": ["linux"]})
+    made = make_one(
+        bot, shop, owner="@cart", ticket_url="https://tracker/1", branches=["main"], environments={"os": ["linux"]}
+    )
     schema.check("quarantines_create", 201, made)
     assert (made["state"], made["version"], made["mode"]) == ("proposed", 1, "mute")
     assert [test["name"] for test in made["tests"]] == ["flaky"]
@@ -169,7 +171,10 @@ def test_exports_hold_what_is_active_here(bot: Bot, shop: Analysed) -> None:
     assert names("?branch=other") == ["victim"]
     assert names("?environment=os=mac") == ["flaky"]
     text = shop.reader.get("quarantines/export/text")
-    assert (text.content, text["Content-Type"]) == (b"shop.checkout flaky\nshop.checkout victim\n", "text/plain; charset=utf-8")
+    assert (text.content, text["Content-Type"]) == (
+        b"shop.checkout flaky\nshop.checkout victim\n",
+        "text/plain; charset=utf-8",
+    )
     assert shop.reader.get("quarantines/export/pytest").content == (
         b"--deselect=checkout.py::flaky\n--deselect=checkout.py::victim\n"
     )
@@ -189,7 +194,9 @@ def test_a_policy_is_read_set_and_versioned(bot: Bot, shop: Analysed, schema: Sc
     first = shop.reader.read("policy")
     schema.check("policy_retrieve", 200, first)
     assert (first["version"], first["settings"]["mode"]) == (0, "propose")
-    told = bot.put("policy", {"version": 0, "settings": {"mode": "quarantine", "most_share": 0.5, "exit_codes": {"go": [1, 3]}}})
+    told = bot.put(
+        "policy", {"version": 0, "settings": {"mode": "quarantine", "most_share": 0.5, "exit_codes": {"go": [1, 3]}}}
+    )
     schema.check("policy_update", 200, told.json())
     assert (told.json()["version"], told.json()["created_by"]) == (1, "bot")
     assert shop.reader.read("policy")["settings"]["exit_codes"] == {"go": [1, 3]}
@@ -198,7 +205,17 @@ def test_a_policy_is_read_set_and_versioned(bot: Bot, shop: Analysed, schema: Sc
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"mode": "x"}, {"days": 0}, {"colour": 1}, {"most_share": 7}, {"exit_codes": {"go": [0]}}, [], None, {"release": "yes"}]
+    "wrong",
+    [
+        {"mode": "x"},
+        {"days": 0},
+        {"colour": 1},
+        {"most_share": 7},
+        {"exit_codes": {"go": [0]}},
+        [],
+        None,
+        {"release": "yes"},
+    ],
 )
 def test_a_policy_that_cannot_be_is_refused(bot: Bot, shop: Analysed, wrong: Any) -> None:
     assert bot.put("policy", {"version": 0, "settings": wrong}).status_code == 422

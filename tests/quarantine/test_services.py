@@ -30,7 +30,11 @@ def tests(project: Project, send) -> list[Test]:
 
 def act(quarantine: Quarantine, action: Action, **options):
     return quarantine_act(
-        quarantine=quarantine, version=options.pop("version", quarantine.version), action=action, actor=options.pop("actor", ANNA), **options
+        quarantine=quarantine,
+        version=options.pop("version", quarantine.version),
+        action=action,
+        actor=options.pop("actor", ANNA),
+        **options,
     )
 
 
@@ -123,7 +127,9 @@ def test_quarantines_are_found_by_state_owner_and_words(project, tests, quaranti
     assert ids(text="nothing") == []
 
 
-def test_progress_counts_clean_runs_since_the_last_failure_and_what_was_masked(project, tests, quarantined, send) -> None:
+def test_progress_counts_clean_runs_since_the_last_failure_and_what_was_masked(
+    project, tests, quarantined, send
+) -> None:
     quarantine = quarantined("test_00", needed=3)
     for number, verdict in enumerate(["fail", "", "fail", "", "skip", ""]):
         send(report(4, test_00=verdict), build_id=str(number), started_at=timezone.now())

@@ -43,7 +43,7 @@ def test_only_propose_and_quarantine_begin_one(action: Action) -> None:
 
 def test_every_action_is_in_the_table_and_every_state_is_live_or_ended() -> None:
     assert set(TRANSITIONS) == set(Action)
-    assert LIVE | ENDED == set(State)
+    assert set(State) == LIVE | ENDED
     assert not LIVE & ENDED
 
 

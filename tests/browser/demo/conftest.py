@@ -1,0 +1,57 @@
+"""One analysed project before the browser, loaded once for all tests here: what a test changes it takes back itself."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
+
+from analytics.services import analysis_refresh
+from ingest.models import Run
+from tests.browser.demo.sending import Sent, send_red_pull_request, send_shouting_run
+from tests.browser.server import serving
+from tests.web.analysed_project import Demo, make
+
+
+@pytest.fixture(scope="package")
+def transactional_db(django_db_setup: None, django_db_blocker) -> Iterator[None]:  # type: ignore[no-untyped-def]
+    """In place of pytest-django's, which would empty the database after each test."""
+    with django_db_blocker.unblock():
+        yield
+
+
+@pytest.fixture(scope="package")
+def server(transactional_db: None) -> Iterator[str]:
+    with serving() as address:
+        yield address
+
+
+@pytest.fixture(scope="package")
+def person(transactional_db: None) -> Iterator[User]:
+    person = User.objects.create_user("kim", password="a-long-password")
+    yield person
+    person.delete()
+    Session.objects.all().delete()
+
+
+@pytest.fixture(scope="package")
+def demo(transactional_db: None) -> Iterator[Demo]:
+    """The simulated project, with a run of hostile texts in its history. Analyses that pages ask for are not made."""
+    made = make()
+    send_shouting_run(made)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dashboard.tasks.refresh_analysis.delay", lambda project_id: None)
+        yield replace(made, analysis=analysis_refresh(project=made.project))
+    made.project.delete()
+
+
+@pytest.fixture(scope="package")
+def red(demo: Demo) -> Sent:
+    """A pull request that came after the analysis: two failures are its own, the others are known flaky."""
+    return send_red_pull_request(demo)
+
+
+@pytest.fixture(scope="package")
+def red_run(red: Sent) -> Run:
+    return red.run

@@ -1,0 +1,101 @@
+"""Every page with data in it, on a desk in the light and on a phone in the dark: clean, accessible, in its width, drawn."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import reverse
+from playwright.sync_api import Browser, Page
+
+from ingest.models import Run, Upload
+from tests.browser.accessibility import assert_accessible
+from tests.browser.conftest import LOOKS, fresh_page, sign_in
+from tests.browser.demo.sending import Sent
+from tests.browser.watch import assert_fits, settled
+from tests.web.analysed_project import Demo
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A page by the name of its address, the charts that it always shows, and those that a phone keeps folded."""
+
+    name: str
+    charts: tuple[str, ...] = ()
+    folded: tuple[str, ...] = ()
+    query: str = ""
+
+    def __str__(self) -> str:
+        return self.name
+
+
+PAGES = [
+    Shown("home"),
+    Shown("setup"),
+    Shown("project", ("runs-per-day", "flaky-rate")),
+    Shown("priorities", ("savings",)),
+    Shown("tests"),
+    Shown("test", ("trend", "rerun-curve"), ("durations-chart",)),
+    Shown("runs"),
+    Shown("run", query="?show=all"),
+    Shown("case"),
+    Shown("clusters"),
+    Shown("cluster", ("heatmap",)),
+    Shown("reruns", ("retries",)),
+    Shown("orders"),
+    Shown("incidents", ("timeline", "trend")),
+    Shown("uploads"),
+    Shown("upload"),
+    Shown("search", query="?q=test_"),
+    Shown("project_search", query="?q=test_"),
+    Shown("docs_contents"),
+    Shown("docs"),
+]
+
+
+@pytest.fixture(scope="module")
+def addresses(demo: Demo, red: Sent, red_run: Run) -> dict[str, str]:
+    """Name of a page -> its path."""
+    ranked = demo.api.read("priorities?page_size=100")["results"]
+    cluster = next(item["cluster"] for item in ranked if item["cluster"] is not None)
+    args: dict[str, tuple[object, ...]] = {
+        "test": (demo.number(red.flaky),),
+        "run": (red_run.pk,),
+        "case": (red_run.pk, demo.number(red.new[0])),
+        "cluster": ("together", cluster),
+        "upload": (Upload.objects.get(run=red_run).pk,),
+    }
+    alone = {name: reverse(name) for name in ("home", "search", "docs_contents")} | {
+        "docs": reverse("docs", args=("concepts",))
+    }
+    return {one.name: alone.get(one.name) or demo.at(one.name, *args.get(one.name, ())) for one in PAGES}
+
+
+@pytest.fixture(scope="module", params=LOOKS, ids="-".join)
+def reader(request: pytest.FixtureRequest, browser: Browser, server: str, person: User) -> Iterator[Page]:
+    """One browser for all pages of a look, as a reader has."""
+    page = fresh_page(browser, server, *request.param)
+    page.look = request.param[0]
+    sign_in(page, person, server)
+    yield page
+    page.context.close()
+
+
+@pytest.mark.parametrize("shown", PAGES, ids=str)
+def test_a_page_is_clean_accessible_and_drawn(reader: Page, addresses: dict[str, str], shown: Shown) -> None:
+    answer = reader.goto(addresses[shown.name] + shown.query)
+    assert answer and answer.status == 200
+    assert "script-src 'self';" in answer.headers["content-security-policy"]
+    settled(reader)
+    assert_fits(reader)
+    for chart in shown.charts + (shown.folded if reader.look == "desk" else ()):
+        assert_drawn(reader, chart)
+    assert_accessible(reader)
+    reader.watch.assert_nothing_happened()
+
+
+def assert_drawn(page: Page, chart: str) -> None:
+    """It has a size, and marks between its axes."""
+    box = page.locator(f"#{chart} .main-svg").first.bounding_box()
+    assert box and box["width"] > 250 and box["height"] > 100, chart
+    assert page.locator(f"#{chart} .main-svg :is(.mlayer, .plot) :is(path, rect, image, text)").count() > 0, chart

@@ -1,0 +1,21 @@
+"""States, gate, policy, exports and owners know no database."""
+
+import sys
+
+import pytest
+
+from tests.test_architecture import ROOT, imports, room_of
+
+PURE = ("states", "scope", "runners", "gate", "policy_settings", "policy", "simulation", "exports", "owners")
+MAY = ("numpy", "codeowners", "analytics.kernel", *(f"dashboard.quarantine.{name}" for name in PURE))
+
+
+@pytest.mark.parametrize("name", PURE)
+def test_a_pure_module_imports_nothing_but_what_it_may(name: str) -> None:
+    found = list(imports(ROOT / "dashboard" / "quarantine" / f"{name}.py"))
+    allowed = [
+        one
+        for one in found
+        if room_of(one) in sys.stdlib_module_names or any(f"{one}.".startswith(f"{may}.") for may in MAY)
+    ]
+    assert found == allowed
