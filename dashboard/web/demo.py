@@ -26,7 +26,10 @@ def progress(request: HttpRequest, project: Project) -> HttpResponse:
     """How far the demo is loaded: what its pages ask for until it is done."""
     if not project.demo:
         raise Http404
-    return render(request, "partials/demo.html", {"project": project, "loading": demo_progress(project)})
+    loading = demo_progress(project)
+    if loading is None and "was" in request.GET:
+        return HttpResponse(status=204, headers={"HX-Refresh": "true"})  # the page around it has something to show now
+    return render(request, "partials/demo.html", {"project": project, "loading": loading})
 
 
 @require_POST

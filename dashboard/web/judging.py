@@ -181,7 +181,7 @@ def _broken(project: Project, analysis: Analysis | None, numbers: Ints, renames:
 
 
 def _was_broken(broken: Broken | None, run: Run) -> bool:
-    """Whether it failed on the default branch before this run, at another commit."""
-    if broken is None or broken.run == run.pk:
+    """Whether it failed on the default branch before this run, at another commit: both have to be named."""
+    if broken is None or broken.run == run.pk or not (run.commit and broken.commit):
         return False
-    return broken.started_at < run.started_at and (not run.commit or broken.commit != run.commit)
+    return broken.started_at < run.started_at and broken.commit != run.commit

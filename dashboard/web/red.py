@@ -92,6 +92,8 @@ def _remark_flaky(failing: Failing, before: Before) -> str:
 
 
 def _remark_new(failing: Failing, before: Before, branch: str) -> str:
+    if failing.state is State.BROKEN and failing.broken is not None and not failing.broken.commit:
+        return "Its last reports name no commit: which change made it fail is not known."
     if failing.state is State.BROKEN:
         return f"It fails on {branch} since this change or a later one."
     if before.failed is False:

@@ -59,9 +59,11 @@ def explanation(row: TestRow, finding: Finding, sizes: Sizes, broken: Broken | N
 
 
 def _broken(broken: Broken, branch: str) -> Clause:
-    what = f"commit {broken.commit[:10]}" if broken.commit else "a run"
-    since = f"broken on {branch} since {'before ' if broken.at_least else ''}{what}"
-    return Clause(f"{since} ({counted(broken.reports, 'report')} in a row)", "run", broken.run)
+    in_a_row = f"{counted(broken.reports, 'report')} in a row"
+    if not broken.commit:
+        return Clause(f"failed in its last reports ({in_a_row})", "run", broken.run)
+    since = f"broken on {branch} {'at least ' if broken.at_least else ''}since commit {broken.commit[:10]}"
+    return Clause(f"{since} ({in_a_row})", "run", broken.run)
 
 
 def _failed(row: TestRow) -> str:

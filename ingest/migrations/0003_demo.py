@@ -4,15 +4,14 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('ingest', '0002_storage'),
+        ("ingest", "0002_storage"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='project',
-            name='demo',
+            model_name="project",
+            name="demo",
             field=models.BooleanField(default=False),
         ),
     ]

@@ -45,9 +45,8 @@ class Watch:
         self.errors = [error for error in self.errors if part not in error]
 
     def assert_nothing_happened(self) -> None:
-        assert self.errors == []
-        assert self.strangers == []
-        assert self.violations == []
+        happened = [*self.errors, *(f"asked for {address}" for address in self.strangers), *self.violations]
+        assert not happened, "\n".join(happened)
 
 
 _SETTLED = """() => !document.querySelector(".htmx-request") && [...document.querySelectorAll("[data-chart]")].every((place) =>

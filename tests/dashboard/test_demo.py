@@ -48,6 +48,7 @@ def test_from_the_button_to_the_analysis_and_away(signed_in: Client, monkeypatch
     demo.demo_load(project_id=made.pk)
     assert Report.objects.filter(project=made).count() == total, "loading again counts nothing twice"
     refresh_run(project_id=made.pk)
+    assert signed_in.get(part, {"was": "loading"})["HX-Refresh"] == "true", "the page around it is loaded anew"
     page = signed_in.get(part).content.decode()
     assert "Everything in this project is simulated" in page and "Delete the demo" in page
     assert Analysis.objects.get(project=made).summary["states"]["flaky"] > 0

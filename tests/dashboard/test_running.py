@@ -369,11 +369,13 @@ def call(content_type: str, query: str = "a=%C3%A4") -> tuple[str, str, str]:
 
 
 @pytest.mark.parametrize("form", ["text/xml; charset={}", 'text/xml; charset="{}"', "text/xml; charset*=utf-8''{}"])
+@pytest.mark.django_db
 def test_no_charset_breaks_a_request_with_a_query(form: str) -> None:
     for codec in CODECS:
         assert call(form.format(codec)) == ("404 Not Found", "not_found", "text/xml")
 
 
+@pytest.mark.django_db
 def test_a_query_of_too_many_fields_breaks_no_request() -> None:
     assert call("text/xml; charset=utf-8", "a=1&" * 300)[0] == "404 Not Found"
 
@@ -391,6 +393,7 @@ def test_a_query_of_too_many_fields_breaks_no_request() -> None:
         ('multipart/form-data; charset="hex; boundary=x', "multipart/form-data; boundary=x"),
     ],
 )
+@pytest.mark.django_db
 def test_of_a_content_type_only_the_charset_is_removed(sent: str, passed_on: str) -> None:
     assert call(sent)[2] == passed_on
 

@@ -140,4 +140,6 @@ def test_an_explanation_of_a_broken_test_leads_to_the_run_that_broke_it() -> Non
         "run",
         7,
     )
-    assert "since before commit" in told(row(state=State.BROKEN), broken=replace(SINCE, at_least=True))
+    assert "at least since commit" in told(row(state=State.BROKEN), broken=replace(SINCE, at_least=True))
+    nameless = told(row(state=State.BROKEN), broken=replace(SINCE, commit=""))
+    assert nameless.startswith("failed in its last reports (3 reports in a row)") and "main" not in nameless

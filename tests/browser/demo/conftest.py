@@ -6,6 +6,8 @@ from dataclasses import replace
 import pytest
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
+from django.db import connections
+from playwright.sync_api import Browser
 
 from analytics.services import analysis_refresh
 from ingest.models import Run
@@ -15,10 +17,13 @@ from tests.web.analysed_project import Demo, make
 
 
 @pytest.fixture(scope="package")
-def transactional_db(django_db_setup: None, django_db_blocker) -> Iterator[None]:  # type: ignore[no-untyped-def]
-    """In place of pytest-django's, which would empty the database after each test."""
+def transactional_db(browser: Browser, django_db_setup: None, django_db_blocker) -> Iterator[None]:  # type: ignore[no-untyped-def]
+    """In place of pytest-django's, which would empty the database after each test.
+
+    A connection that is opened beside Playwright's loop can be closed beside it alone, so the browser ends later."""
     with django_db_blocker.unblock():
         yield
+        connections.close_all()
 
 
 @pytest.fixture(scope="package")

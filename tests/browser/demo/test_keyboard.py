@@ -1,0 +1,106 @@
+"""Somebody without a mouse: help, sorting, filters, folds, wide tables, decisions, search."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.accessibility import skip_to_content, tab_to
+from tests.browser.conftest import Open
+from tests.browser.demo.sending import SHOUTED, Sent
+from tests.browser.watch import settled
+from tests.web.analysed_project import Demo
+
+
+def test_help_opens_and_closes_and_gives_the_focus_back(page: Page, demo: Demo) -> None:
+    page.goto(demo.at("tests"))
+    said = page.locator("#help-state")
+    skip_to_content(page)
+    tab_to(page, "[popovertarget=help-state]")
+    page.keyboard.press("Enter")
+    expect(said).to_be_visible()
+    tab_to(page, "#help-state a", most=1)
+    page.keyboard.press("Escape")
+    expect(said).to_be_hidden()
+    assert page.evaluate("document.activeElement.getAttribute('popovertarget')") == "help-state"
+    page.keyboard.press("Space")
+    expect(said).to_be_visible()
+    page.keyboard.press("Space")
+    expect(said).to_be_hidden()
+
+
+def test_a_list_is_filtered_and_sorted(page: Page, demo: Demo) -> None:
+    page.goto(demo.at("tests"))
+    skip_to_content(page)
+    tab_to(page, "#state")
+    page.keyboard.type("flaky")
+    tab_to(page, ".fb-filter .btn", most=4)
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("state=flaky"))
+    expect(page.locator(".fb-lead .fb-state")).to_have_text("flaky")
+    assert {text.strip() for text in page.locator("tbody .fb-state").all_text_contents()} == {"flaky"}
+    skip_to_content(page)
+    tab_to(page, "th .fb-sort[href*='sort=-blocked']")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("state=flaky.*sort=-blocked"))
+    expect(page.locator("th[aria-sort=descending]")).to_contain_text("Blocked")
+
+
+def test_a_wide_table_is_scrolled_on_a_narrow_screen(signed_in: Open, demo: Demo) -> None:
+    page = signed_in(width="phone")
+    page.goto(demo.at("tests"))
+    skip_to_content(page)
+    tab_to(page, "[role=region][aria-label=Tests]")
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    page.wait_for_function("() => document.activeElement.scrollLeft > 0")
+
+
+def test_what_a_failing_test_said_is_opened(page: Page, demo: Demo, red: Sent) -> None:
+    page.goto(demo.at("run", red.run.pk))
+    place = f"#test-{demo.number(red.new[1])}"
+    skip_to_content(page)
+    tab_to(page, f"{place} summary")
+    page.keyboard.press("Enter")
+    expect(page.locator(f"{place} pre").first).to_contain_text(SHOUTED)
+    tab_to(page, f"{place} pre", most=2)
+
+
+def test_an_incident_is_decided_and_the_word_taken_back(page: Page, demo: Demo) -> None:
+    page.goto(demo.at("incidents"))
+    row = page.get_by_role("region", name="Incidents").locator("tbody tr").first
+    skip_to_content(page)
+    for button, said in (("confirmed", "confirmed by kim"), ("rejected", "rejected by kim"), ("", "open")):
+        tab_to(page, f"button[name=word][value='{button}']")
+        page.keyboard.press("Enter")
+        expect(row.locator("td").last).to_contain_text(said)
+    expect(row.get_by_role("button", name="Take back")).to_have_count(0)
+
+
+def test_a_token_is_revoked_only_after_a_second_step(page: Page, demo: Demo) -> None:
+    page.goto(demo.at("setup"))
+    skip_to_content(page)
+    tab_to(page, "td summary")
+    expect(page.get_by_role("button", name="Revoke “reader”")).to_be_hidden()
+    page.keyboard.press("Enter")
+    tab_to(page, "td .btn-danger", most=1)
+
+
+@pytest.mark.usefixtures("red")
+def test_a_slash_leads_to_the_search_and_escape_out_of_it(page: Page, demo: Demo) -> None:
+    page.goto(demo.at("runs"))
+    page.keyboard.press("/")
+    page.keyboard.type("cheaper/cart")
+    expect(page.locator("#search")).to_have_value("cheaper/cart")
+    page.keyboard.press("Escape")
+    expect(page.locator("#search")).not_to_be_focused()
+    page.keyboard.press("/")
+    page.keyboard.type("cheaper-c")
+    page.keyboard.press("Enter")
+    expect(page.locator(".fb-lead")).to_contain_text("1 run for cheaper-c.")
+    page.get_by_role("region", name="Runs").get_by_role("link").first.click()
+    expect(page.locator(".fb-verdict-line")).to_be_visible()
+    settled(page)
+    page.keyboard.press("/")
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.closest('.fb-recent') !== null")
