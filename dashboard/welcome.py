@@ -49,9 +49,7 @@ def message() -> str:
     admin = User.objects.filter(is_superuser=True, is_active=True).order_by("pk").first()
     if admin is not None and not admin.has_usable_password():
         lines.append(f"  Sign in   {sign_in_address(admin)}")
-        lines.append(
-            f"            (works once, for {admin.get_username()}, the first administrator; another: manage.py sign_in_link)"
-        )
+        lines.append(f"            (works once, for {admin.get_username()}; another one: manage.py sign_in_link)")
     if text:
         lines += [f"  Token     {text}", "            (for uploads to my-project; shown this once)"]
         lines += ["", "  Send results:", "", f"    {curl_line(FIRST_PROJECT, text)}"]
