@@ -18,6 +18,8 @@ COLOURED = f"#x1B[1m#x1B[31m{SHOUTED}#x1B[0m plain again #x1B[2K" + "y" * 3_000
 """As pytest writes a terminal's colours into XML."""
 _AFTER = datetime(2026, 1, 20, 3, tzinfo=UTC)
 """The simulated history ends before it."""
+Words = tuple[str, str]
+"""Message and text of a failure."""
 
 
 @dataclass(frozen=True)
@@ -31,28 +33,29 @@ class Sent:
 
 def send_shouting_run(demo: Demo) -> Run:
     """Of the default branch: some tests with hostile names fail with hostile words."""
-    return _send(demo, dict.fromkeys(HOSTILE[:2], COLOURED), 0, branch="main", build_id="hostile")
+    fails = dict.fromkeys(HOSTILE[:2], (COLOURED, COLOURED))
+    return _send(demo, fails, 0, branch="main", build_id="hostile")
 
 
 def send_red_pull_request(demo: Demo) -> Sent:
     stable = demo.api.read("tests?state=stable&sort=number&page_size=100")["results"]
     new = [row["name"] for row in stable if row["failed"] == 0][:2]
     flaky, words = _known(demo)
-    fails = dict.fromkeys((*new, *HOSTILE), COLOURED) | {flaky: words}
+    fails = dict.fromkeys((*new, *HOSTILE), (COLOURED, COLOURED)) | {flaky: words}
     run = _send(demo, fails, 20, branch="cheaper-cart", pull_request="77", build_id="red")
     return Sent(run, (new[0], new[1]), flaky)
 
 
-def _known(demo: Demo) -> tuple[str, str]:
-    """The flaky test of a usual name that fails most, and the words of one of its failures."""
+def _known(demo: Demo) -> tuple[str, Words]:
+    """The flaky test of a usual name that fails most, and what one of its failures said."""
     rows = demo.api.read("tests?state=flaky&sort=-failed&page_size=100")["results"]
     name = next(row["name"] for row in rows if row["name"] not in HOSTILE)
     failure = Failure.objects.filter(test__project=demo.project, test__name=name).exclude(message="").first()
     assert failure is not None
-    return name, failure.message
+    return name, (failure.message, failure.text)
 
 
-def _send(demo: Demo, fails: Mapping[str, str], minute: int, **facts: str) -> Run:
+def _send(demo: Demo, fails: Mapping[str, Words], minute: int, **facts: str) -> Run:
     content = "".join(_case(test, fails.get(test.name)) for test in Test.objects.filter(project=demo.project))
     report = f"<testsuites><testsuite name='pytest'>{content}</testsuite></testsuites>".encode()
     metadata = RunMetadata(
@@ -70,8 +73,8 @@ def _send(demo: Demo, fails: Mapping[str, str], minute: int, **facts: str) -> Ru
     return upload.run
 
 
-def _case(test: Test, words: str | None) -> str:
-    said = f"<failure message={_quoted(words)}>{escaped(words)}</failure>" if words else ""
+def _case(test: Test, words: Words | None) -> str:
+    said = f"<failure message={_quoted(words[0])}>{escaped(words[1])}</failure>" if words else ""
     return f"<testcase classname={_quoted(test.classname)} name={_quoted(test.name)} time='0.2'>{said}</testcase>"
 
 

@@ -39,7 +39,7 @@ def test_a_list_is_filtered_and_sorted(page: Page, demo: Demo) -> None:
     expect(page).to_have_url(re.compile("state=flaky"))
     expect(page.locator(".fb-lead .fb-state")).to_have_text("flaky")
     assert {text.strip() for text in page.locator("tbody .fb-state").all_text_contents()} == {"flaky"}
-    skip_to_content(page)
+    settled(page)
     tab_to(page, "th .fb-sort[href*='sort=-blocked']")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("state=flaky.*sort=-blocked"))
