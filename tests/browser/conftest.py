@@ -17,6 +17,8 @@ from tests.browser.watch import Watch
 WIDTHS = {"desk": (1280, 900), "phone": (390, 844)}
 LOOKS = [("desk", "light"), ("phone", "dark")]
 """Width and theme: each of both is seen once, and every page is opened twice, not four times."""
+NO_OTHER_HOST = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
+"""The browser itself refuses; routes of Playwright would do it too, and turn off the cache of every page."""
 Open = Callable[..., Page]
 
 
@@ -49,7 +51,7 @@ def browser() -> Iterator[Browser]:
         pytest.fail(NO_BROWSER, pytrace=False)
     with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-        browser = playwright.chromium.launch(executable_path=found)
+        browser = playwright.chromium.launch(executable_path=found, args=[NO_OTHER_HOST])
         yield browser
         browser.close()
 

@@ -24,11 +24,14 @@ def _charts() -> list[tuple[str, str, object, object]]:
 
 
 def gallery(request: HttpRequest) -> HttpResponse:
+    """All of them, or with `?only=` the one of that name."""
     shares = [0.1, 0.4, 0.2, None, 0.0, 0.3, 0.25]
     sparks = [rate_sparkline(shares, HOSTILE), verdict_strip([True, False, None, True, True, False], "6 executions")]
     one = _charts()[6][2:]
+    only = request.GET.get("only")
+    shown = [chart for chart in _charts() if only in (None, chart[0])]
     return HttpResponse(
-        Template(_PAGE).render(RequestContext(request, {"charts": _charts(), "sparks": sparks, "one": one}))
+        Template(_PAGE).render(RequestContext(request, {"charts": shown, "sparks": sparks, "one": one}))
     )
 
 

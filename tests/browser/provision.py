@@ -54,9 +54,16 @@ def _own_chromium() -> Path | None:
 
 
 def chromium_install() -> None:
+    """Debian's where we may install it, as in a container; else Playwright's own."""
     if chromium() or os.environ.get("FLAKEBOARD_CHROMIUM"):
         return
-    subprocess.run([sys.executable, "-m", "playwright", "install", "chromium"], check=False)
+    if os.geteuid() == 0 and shutil.which("apt-get"):
+        print("Installing Chromium for the browser tests …", flush=True)
+        quiet = {"env": {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}, "stdout": subprocess.DEVNULL}
+        subprocess.run(["apt-get", "update", "-qq"], check=False, **quiet)
+        subprocess.run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", "chromium"], check=False, **quiet)
+    if not chromium():
+        subprocess.run([sys.executable, "-m", "playwright", "install", "chromium"], check=False)
 
 
 # -- axe-core ----------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.accessibility import assert_accessible
-from tests.browser.conftest import Open
+from tests.browser.conftest import LOOKS, Open
 from tests.browser.watch import assert_fits, settled
 from tests.charts.samples import SAMPLES
 
@@ -26,9 +26,9 @@ def shoot(page: Page, name: str) -> None:
             page.locator(f"#{sample.name}").screenshot(path=Path(SHOTS) / f"{sample.name}-{name}.png")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "theme"), LOOKS)
 def test_every_chart_is_drawn(signed_in: Open, width: str, theme: str) -> None:
-    page = signed_in(theme=theme)
+    page = signed_in(width=width, theme=theme)
     page.goto("/charts")
     settled(page)
     shoot(page, f"{width}-{theme}")
@@ -44,7 +44,7 @@ def test_every_chart_is_drawn(signed_in: Open, width: str, theme: str) -> None:
 
 def test_a_switch_of_theme_draws_charts_in_its_colours(page: Page) -> None:
     bar = "getComputedStyle(document.querySelector('#burst_lengths .point path')).fill"
-    page.goto("/charts")
+    page.goto("/charts?only=burst_lengths")
     settled(page)
     light = page.evaluate(bar)
     page.get_by_role("button", name="Switch between light and dark").click()
@@ -53,7 +53,7 @@ def test_a_switch_of_theme_draws_charts_in_its_colours(page: Page) -> None:
 
 
 def test_a_chart_that_htmx_swaps_in_is_drawn_too(page: Page) -> None:
-    page.goto("/charts")
+    page.goto("/charts?only=burst_lengths")
     settled(page)
     for _ in range(2):
         page.get_by_role("button", name="Swap").click()
@@ -62,7 +62,7 @@ def test_a_chart_that_htmx_swaps_in_is_drawn_too(page: Page) -> None:
 
 
 def test_a_chart_in_a_fold_is_drawn_when_it_is_opened(page: Page) -> None:
-    page.goto("/charts")
+    page.goto("/charts?only=burst_lengths")
     settled(page)
     assert page.locator("#folded .main-svg").count() == 0
     page.get_by_text("A fold").click()
@@ -71,7 +71,7 @@ def test_a_chart_in_a_fold_is_drawn_when_it_is_opened(page: Page) -> None:
 
 def test_the_table_says_the_same_without_the_picture(page: Page) -> None:
     page.route("**/plotly.min.*", lambda route: route.abort())
-    page.goto("/charts")
+    page.goto("/charts?only=burst_lengths")
     figure = page.locator("#burst_lengths")
     expect(figure.get_by_text("The picture could not be drawn")).to_be_visible()
     figure.get_by_text("The same as a table").click()
@@ -81,7 +81,7 @@ def test_the_table_says_the_same_without_the_picture(page: Page) -> None:
 
 
 def test_names_that_look_like_html_are_shown_as_they_are(page: Page) -> None:
-    page.goto("/charts")
+    page.goto("/charts?only=host_rates")
     settled(page)
     expect(page.locator("#host_rates .annotation-text").nth(1)).to_contain_text("<script>")
     assert page.locator(".fb-chart svg a").count() == 0

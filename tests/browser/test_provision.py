@@ -4,16 +4,21 @@ import os
 import subprocess
 import sys
 
+from playwright.sync_api import Browser
+
 from tests.browser.provision import NO_BROWSER, chromium
 from tests.conftest import ROOT
 
 
 def run_browser_tests(**environment: str) -> subprocess.CompletedProcess[str]:
-    """One browser test in a process of its own."""
-    command = [sys.executable, "-m", "pytest", "-rs", "tests/browser/test_charts.py", "-k", "swapped or htmx"]
-    return subprocess.run(
-        command, cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True, check=False
-    )
+    """One browser test in a process of its own, which comes to no database."""
+    command = [sys.executable, "-m", "pytest", "-rs", "tests/browser/test_provision.py", "-k", "a_browser_opens"]
+    alone = {**os.environ, "DATABASE_URL": "postgres://nobody@127.0.0.1:9/none", **environment}
+    return subprocess.run(command, cwd=ROOT, env=alone, capture_output=True, text=True, check=False)
+
+
+def test_a_browser_opens(browser: Browser) -> None:
+    assert browser.is_connected()
 
 
 def test_no_browser_fails_and_says_what_to_install(tmp_path) -> None:

@@ -2,7 +2,7 @@
 
 from urllib.parse import urlsplit
 
-from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request, Route
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request
 
 _TELL = """document.addEventListener("securitypolicyviolation", (event) =>
     window.flakeboardViolation(`${event.violatedDirective} ${event.blockedURI} on ${event.documentURI}`));"""
@@ -21,7 +21,6 @@ class Watch:
         context.on("request", self._request)
         context.on("console", self._console)
         context.on("weberror", lambda error: self.errors.append(str(error.error)))
-        context.route(self._stranger, self._refuse)
 
     def _stranger(self, address: str) -> bool:
         parts = urlsplit(address)
@@ -30,9 +29,6 @@ class Watch:
     def _request(self, request: Request) -> None:
         if self._stranger(request.url):
             self.strangers.append(request.url)
-
-    def _refuse(self, route: Route) -> None:
-        route.abort()
 
     def _console(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
