@@ -1,6 +1,7 @@
 """Who may do what. Pages and API ask here, and nowhere else."""
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from django.utils import timezone
 
@@ -50,3 +51,13 @@ def user_project(user: AbstractBaseUser | AnonymousUser, slug: str) -> Project:
     if project is None:
         raise Http404
     return project
+
+
+def user_may(user: AbstractBaseUser | AnonymousUser, project: Project, action: str) -> bool:
+    """Whether a person may do this to a project that they may see."""
+    return user.is_authenticated
+
+
+def user_require(user: AbstractBaseUser | AnonymousUser, project: Project, action: str) -> None:
+    if not user_may(user, project, action):
+        raise PermissionDenied

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_POST
 
 from dashboard import access
 from ingest.models import Project
@@ -38,3 +39,17 @@ def project_part(view: View) -> View:
         return project_page(view)(request, **kwargs)
 
     return wrapped
+
+
+def project_deed(action: str) -> Callable[[View], View]:
+    """What changes a project: by POST, and by people who may do this to it."""
+
+    def door(view: View) -> View:
+        @wraps(view)
+        def wrapped(request: HttpRequest, project: Project, **kwargs: Any) -> HttpResponse:
+            access.user_require(request.user, project, action)
+            return view(request, project, **kwargs)
+
+        return require_POST(project_page(wrapped))
+
+    return door
