@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
+from typing import overload
 
 import numpy as np
+import numpy.typing as npt
 from django.db import connection
 from django.db.models import Q
 
@@ -58,32 +60,88 @@ _LISTED = """
     WHERE project_id = %(project)s AND form = 0 AND base <= %(number)s AND last >= %(number)s
 """
 _EXECUTIONS = """
-    SELECT report.id, report.run_id, report.started_at,
-           get_byte(substring(report.verdicts FROM place.position + 1 FOR 1), 0),
-           substring(report.durations FROM 2 * place.position + 1 FOR 2)
-    FROM unnest(%(rosters)s::bigint[], %(positions)s::int[]) AS place(roster_id, position)
-    JOIN ingest_report AS report ON report.roster_id = place.roster_id
-    ORDER BY report.started_at DESC, report.id DESC
-    LIMIT %(limit)s
+    SELECT string_agg(int8send(id), ''), string_agg(int8send(run_id), ''), string_agg(timestamptz_send(started_at), ''),
+           string_agg(substring(verdicts FROM position + 1 FOR 1), ''),
+           string_agg(substring(durations FROM 2 * position + 1 FOR 2), '')
+    FROM (
+        SELECT report.id, report.run_id, report.started_at, report.verdicts, report.durations, place.position
+        FROM unnest(%(rosters)s::bigint[], %(positions)s::int[]) AS place(roster_id, position)
+        JOIN ingest_report AS report ON report.roster_id = place.roster_id
+        ORDER BY report.started_at DESC, report.id DESC
+        LIMIT %(limit)s
+    ) AS newest
 """
+"""Columns, since thousands of rows cost more to hand over than to find."""
+_MILLENNIUM = 946_684_800
+"""PostgreSQL sends times as microseconds since 2000."""
 
 
-def test_history(test: Test, *, limit: int = 5_000) -> list[Execution]:
+@dataclass(frozen=True, slots=True, eq=False)
+class TestHistory(Sequence[Execution]):
+    """What reports said of one test, newest first, in columns; an execution is made when it is asked for."""
+
+    __test__ = False  # the name means something to pytest
+
+    rosters: Sequence[int]
+    """Those that hold the test."""
+    report_id: npt.NDArray[np.int64]
+    run_id: npt.NDArray[np.int64]
+    started: npt.NDArray[np.int64]
+    """Microseconds since 1970."""
+    said: npt.NDArray[np.uint8]
+    """A verdict and a flag, as a report's vector has them."""
+    seconds: npt.NDArray[np.float64]
+    """NaN where not known."""
+
+    def __len__(self) -> int:
+        return len(self.report_id)
+
+    @overload
+    def __getitem__(self, row: int) -> Execution: ...
+    @overload
+    def __getitem__(self, row: slice) -> list[Execution]: ...
+    def __getitem__(self, row: int | slice) -> Execution | list[Execution]:
+        if isinstance(row, slice):
+            return [self[one] for one in range(*row.indices(len(self)))]
+        said, seconds = int(self.said[row]), float(self.seconds[row])
+        return Execution(
+            report_id=int(self.report_id[row]),
+            run_id=int(self.run_id[row]),
+            started_at=_EPOCH + timedelta(microseconds=int(self.started[row])),
+            verdict=verdict_of(said),
+            duration=None if np.isnan(seconds) else seconds,
+            retried=bool(said & RETRIED),
+        )
+
+    @property
+    def verdicts(self) -> npt.NDArray[np.uint8]:
+        return verdicts_of(self.said)
+
+    @property
+    def retried(self) -> npt.NDArray[np.bool_]:
+        return np.asarray(self.said & RETRIED != 0)
+
+    def where(self, kept: npt.NDArray[np.bool_]) -> "TestHistory":
+        columns = (self.report_id, self.run_id, self.started, self.said, self.seconds)
+        return TestHistory(self.rosters, *(column[kept] for column in columns))
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def test_history(test: Test, *, limit: int = 5_000) -> TestHistory:
     """What reports said of a test, under all its names, newest first. Reads a byte per report, not the report."""
     now = test.alias_of or test
     numbers = [now.number, *now.aliases.values_list("number", flat=True)]
     places = [place for number in numbers for place in _places(test.project_id, number)]
-    if not places:
-        return []
-    rosters, positions = map(list, zip(*places, strict=True))
+    rosters, positions = [roster for roster, _ in places], [position for _, position in places]
     with connection.cursor() as cursor:
         cursor.execute(_EXECUTIONS, {"rosters": rosters, "positions": positions, "limit": limit})
-        rows = cursor.fetchall()
-    durations = decode_durations(b"".join(bytes(row[4]) for row in rows)) if rows else np.array([])
-    return [
-        Execution(report, run, started, verdict_of(byte), None if np.isnan(seconds) else seconds, bool(byte & RETRIED))
-        for (report, run, started, byte, _), seconds in zip(rows, durations.tolist(), strict=True)
-    ]
+        sent = [bytes(column or b"") for column in cursor.fetchone()]
+    report_id, run_id, started = (np.frombuffer(column, dtype=">i8").astype(np.int64) for column in sent[:3])
+    newest = np.lexsort((-report_id, -started))
+    columns = (report_id, run_id, started + _MILLENNIUM * 1_000_000, np.frombuffer(sent[3], dtype=np.uint8))
+    return TestHistory(rosters, *(column[newest] for column in columns), decode_durations(sent[4])[newest])
 
 
 def _places(project_id: int, number: int) -> list[tuple[int, int]]:

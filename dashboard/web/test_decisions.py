@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+import numpy as np
 from django.contrib.auth.models import User
 from django.db.models import Q
 
 from analytics.models import IncidentDecision
 from dashboard.web.test_history import History
 from ingest.models import Project, Rename, Test
+from ingest.verdict import FAILING
 
 _SAID = {
     IncidentDecision.Word.CONFIRMED: "said that a run in which it failed was an incident",
@@ -54,7 +56,9 @@ def _renames(project: Project, names: Sequence[Test]) -> list[Decision]:
 
 
 def _incidents(project: Project, history: History) -> list[Decision]:
-    failed = {one.report_id: one.run_id for one in history.executions if one.verdict.failing or one.retried}
+    told = history.executions
+    bad = np.isin(told.verdicts, list(FAILING)) | told.retried
+    failed = dict(zip(told.report_id[bad].tolist(), told.run_id[bad].tolist(), strict=True))
     said = IncidentDecision.objects.filter(project=project).select_related("decided_by")
     return [
         Decision(

@@ -62,7 +62,7 @@ def _length(failure: Failure) -> int:
 
 def rows_by_signature(history: History, known: Mapping[int, str]) -> dict[int, list[int]]:
     """Rows of the history in which each signature occurred, once for each attempt; those not known as one."""
-    row_of = {one.report_id: row for row, one in enumerate(history.executions)}
+    row_of = {report: row for row, report in enumerate(history.executions.report_id.tolist())}
     found: dict[int, list[int]] = {}
     for report, signature in _of(history.names).values_list("report_id", "signature_id"):
         row = row_of.get(report)

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from analytics.kernel.executions import Flags, Floats, Ints
 from analytics.models import Analysis, IncidentDecision, IncidentFinding
 from ingest.junit.report import Provenance
 from ingest.models import Attempt, Project, Test
-from ingest.selectors import Execution, test_history
+from ingest.selectors import TestHistory, test_history
 from ingest.verdict import Verdict
 
 NOWHERE = "environment not said"
@@ -36,7 +36,7 @@ class History:
 
     names: Sequence[Test]
     """All that the test is or was called, the current one first."""
-    executions: Sequence[Execution]
+    executions: TestHistory
     started: Floats
     """Seconds since 1970."""
     environment: Ints
@@ -72,8 +72,8 @@ class History:
 
     def address(self, row: int) -> str:
         """Of the case: what that report said of it in full."""
-        (before, after), one = self.around, self.executions[row]
-        return f"{before}/{one.run_id}/{after}?report={one.report_id}"
+        (before, after), told = self.around, self.executions
+        return f"{before}/{told.run_id[row]}/{after}?report={told.report_id[row]}"
 
     def recovered(self, row: int) -> bool:
         """Whether one attempt failed in that report and another passed, as far as that is known."""
@@ -86,22 +86,19 @@ def history_of(project: Project, test: Test, analysis: Analysis | None) -> Histo
     now = test.alias_of or test
     names = [now, *now.aliases.order_by("-first_seen")]
     found = test_history(now)
-    told = _reports(project, [one.report_id for one in found])
-    executions = [one for one in found if one.report_id in told]  # else it was deleted a moment ago
-    rows = [told[one.report_id] for one in executions]
-    environment, environments = _numbered([row.environment for row in rows])
-    incidents = _incidents(analysis)
+    executions, places = _placed(found, _places(project, found))
+    environment, environments = _numbered(places.environment)
     return History(
         names=names,
         executions=executions,
-        started=np.array([one.started_at.timestamp() for one in executions], dtype=np.float64),
+        started=executions.started / 1e6,
         environment=environment,
         environments=environments,
-        main=np.array([row.main for row in rows], dtype=bool),
-        revision=[row.revision for row in rows],
-        partial=np.array([row.partial for row in rows], dtype=bool),
-        order=[row.order for row in rows],
-        incident=np.array([one.report_id in incidents for one in executions], dtype=bool),
+        main=places.main,
+        revision=places.revision,
+        partial=places.partial,
+        order=places.order,
+        incident=np.isin(executions.report_id, _incidents(analysis)),
         attempts=_attempts(names, executions),
         around=_around(project, now),
     )
@@ -116,29 +113,58 @@ def _around(project: Project, test: Test) -> tuple[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    environment: str
-    main: bool
-    revision: str
-    partial: bool
-    order: int | None
+class _Places:
+    """A row a report."""
+
+    report_id: Ints
+    environment: list[str]
+    """JSON."""
+    main: Flags
+    revision: list[str]
+    partial: Flags
+    order: list[int | None]
 
 
 _PLACES = """
-    SELECT report.id, run.environment::text,
-           run.branch IN ('', %(main)s) AND run.pull_request = '',
-           CASE WHEN run.tree = '' THEN run.commit ELSE run.tree END, report.partial,
-           CASE WHEN report.order_reliable THEN report.order_digest END
+    SELECT string_agg(int8send(report.id), ''), array_agg(run.environment::text),
+           string_agg(boolsend(run.branch IN ('', %(main)s) AND run.pull_request = ''), ''),
+           array_agg(CASE WHEN run.tree = '' THEN run.commit ELSE run.tree END),
+           string_agg(boolsend(report.partial), ''),
+           array_agg(CASE WHEN report.order_reliable THEN report.order_digest END)
     FROM ingest_report AS report JOIN ingest_run AS run ON run.id = report.run_id
-    WHERE report.id = ANY(%(reports)s)
+    WHERE report.roster_id = ANY(%(rosters)s) AND report.started_at >= %(oldest)s
 """
 """A run that names neither branch nor pull request is taken for one of the default branch, as the analysis does."""
 
 
-def _reports(project: Project, reports: list[int]) -> dict[int, _Place]:
+def _places(project: Project, found: TestHistory) -> _Places:
+    oldest = found[-1].started_at if len(found) else datetime.max.replace(tzinfo=UTC)
+    asked = {"main": project.default_branch, "rosters": list(found.rosters), "oldest": oldest}
     with connection.cursor() as cursor:
-        cursor.execute(_PLACES, {"main": project.default_branch, "reports": reports})
-        return {row[0]: _Place(*row[1:]) for row in cursor.fetchall()}
+        cursor.execute(_PLACES, asked)
+        ids, environment, main, revision, partial, order = cursor.fetchone()
+    report_id = np.frombuffer(bytes(ids or b""), dtype=">i8").astype(np.int64)
+    return _Places(report_id, environment or [], _flags(main), revision or [], _flags(partial), order or [])
+
+
+def _flags(sent: memoryview | None) -> Flags:
+    return np.frombuffer(bytes(sent or b""), dtype=bool)
+
+
+def _placed(found: TestHistory, places: _Places) -> tuple[TestHistory, _Places]:
+    """Both row by row; without reports that were deleted between the two queries."""
+    kept = found.where(np.isin(found.report_id, places.report_id))
+    by_id = np.argsort(places.report_id)
+    at = by_id[np.searchsorted(places.report_id[by_id], kept.report_id)]
+    rows = at.tolist()
+    return kept, _Places(
+        report_id=places.report_id[at],
+        environment=[places.environment[row] for row in rows],
+        main=places.main[at],
+        revision=[places.revision[row] for row in rows],
+        partial=places.partial[at],
+        order=[places.order[row] for row in rows],
+    )
 
 
 def environment_name(environment: Mapping[str, Any]) -> str:
@@ -156,17 +182,17 @@ def _numbered(written: list[str]) -> tuple[Ints, list[str]]:
     return codes, [environment_name(json.loads(one)) for one in ranked]
 
 
-def _incidents(analysis: Analysis | None) -> set[int]:
+def _incidents(analysis: Analysis | None) -> list[int]:
     """Reports whose failures the analysis took out."""
     confirmed = Q(data__decided=IncidentDecision.Word.CONFIRMED)
     by_rules = ~Q(data__why=[]) & ~Q(data__decided=IncidentDecision.Word.REJECTED)
     found = IncidentFinding.objects.filter(confirmed | by_rules, analysis=analysis)
-    return set() if analysis is None else set(found.values_list("report_id", flat=True))
+    return [] if analysis is None else list(found.values_list("report_id", flat=True))
 
 
-def _attempts(names: Sequence[Test], executions: Sequence[Execution]) -> dict[int, list[AttemptTold]]:
+def _attempts(names: Sequence[Test], executions: TestHistory) -> dict[int, list[AttemptTold]]:
     """By row; a report that holds two of the test's names has its attempts in one row."""
-    row_of = {one.report_id: row for row, one in enumerate(executions) if one.retried}
+    row_of = {int(executions.report_id[row]): row for row in np.flatnonzero(executions.retried).tolist()}
     if not row_of:
         return {}
     rows = Attempt.objects.filter(test__in=[one.pk for one in names]).order_by("ordinal")
@@ -202,22 +228,19 @@ class Counted:
 
 
 def counted(history: History) -> Counted:
-    rows = [
-        (row, verdict, seconds)
-        for row in range(len(history) - 1, -1, -1)
-        if not history.partial[row]
-        for verdict, seconds in _tries(history, row)
-        if verdict is not Verdict.SKIP and not (history.incident[row] and verdict is not Verdict.PASS)
+    """Reports with one attempt as they are, those with several attempt by attempt."""
+    told = history.executions
+    single = np.flatnonzero(~told.retried)
+    several = [
+        (row, one.verdict, np.nan if one.seconds is None else one.seconds)
+        for row, attempts in history.attempts.items()
+        for one in attempts
+        if not one.ambiguous
     ]
-    return Counted(
-        np.array([row for row, _, _ in rows], dtype=np.int64),
-        np.array([verdict is not Verdict.PASS for _, verdict, _ in rows], dtype=bool),
-        np.array([np.nan if seconds is None else seconds for _, _, seconds in rows], dtype=np.float64),
-    )
-
-
-def _tries(history: History, row: int) -> list[tuple[Verdict, float | None]]:
-    one = history.executions[row]
-    if not one.retried:
-        return [(one.verdict, one.duration)]
-    return [(each.verdict, each.seconds) for each in history.attempts.get(row, ()) if not each.ambiguous]
+    row = np.concatenate([single, np.array([row for row, _, _ in several], dtype=np.int64)])
+    verdict = np.concatenate([told.verdicts[single], np.array([one for _, one, _ in several], dtype=np.uint8)])
+    seconds = np.concatenate([told.seconds[single], np.array([one for _, _, one in several], dtype=np.float64)])
+    passing, skipped = verdict == Verdict.PASS, verdict == Verdict.SKIP
+    kept = ~history.partial[row] & ~skipped & (passing | ~history.incident[row])
+    oldest_first = np.argsort(-row[kept], kind="stable")
+    return Counted(row[kept][oldest_first], ~passing[kept][oldest_first], seconds[kept][oldest_first])

@@ -72,7 +72,7 @@ def _not_analysed(known: Known) -> _Told:
     soon = _words("The first analysis is made by itself a minute after results arrive, and says what they mean.")
     if not len(known.history):
         return _words("No report that is still kept speaks of it."), _words("")
-    skipped = sum(one.verdict is Verdict.SKIP for one in known.history.executions)
+    skipped = int((known.history.executions.verdicts == Verdict.SKIP).sum())
     besides = f"; skipped {counted(skipped, 'time')} besides" if skipped else ""
     if not len(known.ran):
         return _words("Not analysed yet: never executed{}.", besides), soon
