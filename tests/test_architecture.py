@@ -15,7 +15,7 @@ PURE = {
         *("numpy", "analytics.kernel", "analytics.simulation"),
         *("ingest.signature", "ingest.vectors", "ingest.verdict"),
     },
-    "dashboard/charts": {"plotly", "dashboard.charts"},
+    "dashboard/charts": {"dashboard.charts"},
 }
 """Folder -> what its modules may import besides the standard library."""
 

@@ -3,12 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import quantiles
-from typing import Any
-
-import plotly.graph_objects as go
 
 from dashboard.charts import labels, palette
-from dashboard.charts.figure import Figure, Table, figure, rows
+from dashboard.charts.figure import Figure, Table, Trace, box, figure, rows, scatter
 
 _LEAST = 0.001
 """Seconds; a log axis has no nought, and producers do not measure finer."""
@@ -48,9 +45,9 @@ def _five(seconds: Sequence[float]) -> tuple[float, float, float, float, float]:
     return min(seconds), low, middle, high, max(seconds)
 
 
-def _box(group: _Group, row: int) -> Any:
+def _box(group: _Group, row: int) -> Trace:
     least, low, middle, high, most = ([max(value, _LEAST)] for value in _five(group.seconds))
-    return go.Box(
+    return box(
         y=[row],
         q1=low,
         median=middle,
@@ -65,12 +62,12 @@ def _box(group: _Group, row: int) -> Any:
     )
 
 
-def _dots(group: _Group, row: int) -> Any:
+def _dots(group: _Group, row: int) -> Trace:
     """Some of the executions, evenly over the sorted ones, strewn below the box so that they do not hide each other."""
     seconds = sorted(group.seconds)
     step = max(len(seconds) / _MOST_DOTS, 1.0)
     some = [seconds[int(place * step)] for place in range(int(len(seconds) / step))]
-    return go.Scatter(
+    return scatter(
         x=[max(value, _LEAST) for value in some],
         y=[round(row + 0.24 + 0.16 * (place * 0.618 % 1), 3) for place in range(len(some))],
         mode="markers",

@@ -2,10 +2,8 @@
 
 from dataclasses import dataclass
 
-import plotly.graph_objects as go
-
 from dashboard.charts import labels, palette
-from dashboard.charts.figure import Figure, Table, figure, horizontal_mark, reruns_axis, share_axis, thinned
+from dashboard.charts.figure import Figure, Table, figure, horizontal_mark, reruns_axis, scatter, share_axis, thinned
 
 
 @dataclass(frozen=True)
@@ -32,7 +30,7 @@ def chart(data: Exposure) -> Figure | None:
         return None
     curves = [thinned(line.n, line.share) for line in lines]
     traces = [
-        go.Scatter(
+        scatter(
             x=n,
             y=share,
             mode="lines",

@@ -4,10 +4,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
-import plotly.graph_objects as go
-
 from dashboard.charts import labels, palette
-from dashboard.charts.figure import Figure, Table, figure
+from dashboard.charts.figure import Figure, Table, Trace, figure, heatmap, scatter
 
 _MOST_CROSSES = 1_500
 """Cells up to which a failure is also marked by a cross; more of them would be too small to bear one."""
@@ -27,14 +25,14 @@ class Heatmap:
     """A row for each test, oldest run first."""
 
 
-def _cells(data: Heatmap) -> Any:
+def _cells(data: Heatmap) -> Trace:
     """Absent cells stay empty; the colours are cut hard between passed and failed."""
     scale = [[0, palette.QUIET], [0.5, palette.QUIET], [0.5, palette.FAILED], [1, palette.FAILED]]
     crosses = {}
     if len(data.tests) * len(data.runs) <= _MOST_CROSSES:
         text = [["×" if cell is Cell.FAILED else "" for cell in row] for row in data.cells]
         crosses = {"text": text, "texttemplate": "%{text}", "textfont": {"color": palette.SURFACE}}
-    return go.Heatmap(
+    return heatmap(
         z=[[int(cell) or None for cell in row] for row in data.cells],
         zmin=1,
         zmax=2,
@@ -47,16 +45,14 @@ def _cells(data: Heatmap) -> Any:
     )
 
 
-def _legend() -> list[Any]:
+def _legend() -> list[Trace]:
     looks = (
         ("failed", palette.FAILED, "x"),
         ("passed", palette.QUIET, "square"),
         ("not in the run", palette.TEXT, "square-open"),
     )
     return [
-        go.Scatter(
-            x=[None], y=[None], mode="markers", name=name, marker={"color": colour, "symbol": symbol, "size": 11}
-        )
+        scatter(x=[None], y=[None], mode="markers", name=name, marker={"color": colour, "symbol": symbol, "size": 11})
         for name, colour, symbol in looks
     ]
 

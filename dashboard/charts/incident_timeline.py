@@ -3,12 +3,9 @@
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
-
-import plotly.graph_objects as go
 
 from dashboard.charts import labels, palette
-from dashboard.charts.figure import Figure, Table, figure, rows, time_axis
+from dashboard.charts.figure import Figure, Table, Trace, figure, rows, scatter, time_axis
 
 
 @dataclass(frozen=True)
@@ -56,14 +53,14 @@ def _hover(one: TimedIncident) -> str:
     return f"{labels.moment(one.started)} UTC, {one.state}<br>{labels.escaped(one.place)}<br>{extent}{told}"
 
 
-def _spans(data: IncidentTimeline, row_of: dict[str, int]) -> Any:
+def _spans(data: IncidentTimeline, row_of: dict[str, int]) -> Trace:
     """How long each lasted, as one trace of lines with gaps between."""
     x: list[str | None] = []
     y: list[int | None] = []
     for one in data.incidents:
         x += [labels.moment(one.started), labels.moment(one.ended), None]
         y += [row_of[one.place], row_of[one.place], None]
-    return go.Scatter(
+    return scatter(
         x=x, y=y, mode="lines", line={"color": palette.OTHER, "width": 5}, hoverinfo="skip", showlegend=False
     )
 
@@ -77,7 +74,7 @@ def chart(data: IncidentTimeline) -> Figure | None:
         some = [one for one in data.incidents if one.state == state]
         if some:
             traces.append(
-                go.Scatter(
+                scatter(
                     x=[labels.moment(one.started) for one in some],
                     y=[row_of[one.place] for one in some],
                     mode="markers+text",

@@ -25,12 +25,23 @@ def short(text: str, most: int = 40) -> str:
 
 
 def percent(share: float | None) -> str:
-    """A share in per cent, with as many digits as it needs and no more."""
+    """A share in per cent: one decimal from 1 % up, two digits below; nought and all are said of nothing less."""
     if share is None:
         return "–"
-    value = share * 100
-    digits = 0 if value >= 99.95 or value == 0 else 1 if value >= 1 else 2 if value >= 0.1 else 3
-    return f"{value:.{digits}f}".removesuffix(".0") + " %"
+    return f"{_digits(share * 100)} %"
+
+
+def percents(low: float, high: float) -> str:
+    """Both ends of an interval of shares: "0.6–1.9 %"."""
+    return f"{_digits(low * 100)}–{_digits(high * 100)} %"
+
+
+def _digits(value: float) -> str:
+    if 0 < value < 0.001:
+        return "<0.001"
+    if 99.95 <= value < 100:
+        return ">99.9"
+    return f"{value:.1f}".removesuffix(".0") if value >= 0.995 else f"{value:.2g}"
 
 
 def seconds(amount: float | None) -> str:

@@ -3,10 +3,8 @@
 from dataclasses import dataclass
 from itertools import accumulate
 
-import plotly.graph_objects as go
-
 from dashboard.charts import labels, palette
-from dashboard.charts.figure import Figure, Table, figure, note, share_axis
+from dashboard.charts.figure import Figure, Table, figure, note, scatter, share_axis
 
 
 @dataclass(frozen=True)
@@ -26,14 +24,14 @@ def chart(data: MaxBurstCdf) -> Figure | None:
     lengths, shares, sums = _steps(data)
     if not lengths:
         return None
-    line = go.Scatter(
+    line = scatter(
         x=[*lengths, lengths[-1] * 1.3],
         y=[*shares, 1.0],
         mode="lines",
         line={"shape": "hv", "color": palette.MAIN, "width": 2.5},
         hovertemplate="longest burst at most %{x:,d}: %{y:.1%}<extra></extra>",
     )
-    dots = go.Scatter(x=lengths, y=shares, mode="markers", marker={"color": palette.MAIN, "size": 7}, hoverinfo="skip")
+    dots = scatter(x=lengths, y=shares, mode="markers", marker={"color": palette.MAIN, "size": 7}, hoverinfo="skip")
     five = max((share for length, share in zip(lengths, shares, strict=True) if length <= 5), default=0.0)
     words = f"{labels.percent(five)} of {labels.counted(sums[-1], 'flaky test')}: at most 5 in a row"
     return figure(

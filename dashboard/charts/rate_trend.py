@@ -2,12 +2,9 @@
 
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
-
-import plotly.graph_objects as go
 
 from dashboard.charts import labels, palette
-from dashboard.charts.figure import Figure, Table, bars, count_axis, figure, share_axis, time_axis
+from dashboard.charts.figure import Figure, Table, Trace, bars, count_axis, day_axis, figure, scatter, share_axis
 from dashboard.charts.rate import Rate, error_bars, highest, hover
 
 
@@ -24,19 +21,19 @@ class RateTrend:
     """What is counted: "executions" of a test or "runs" of a project."""
 
 
-def _band(days: list[DayRate]) -> list[Any]:
+def _band(days: list[DayRate]) -> list[Trace]:
     """The interval as two lines with the room between them filled; days without executions leave a gap."""
     x = [labels.day(one.day) for one in days]
     plain = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "legendgroup": "band"}
-    high = go.Scatter(x=x, y=[one.rate.high for one in days], showlegend=False, **plain)
-    low = go.Scatter(
+    high = scatter(x=x, y=[one.rate.high for one in days], showlegend=False, **plain)
+    low = scatter(
         x=x, y=[one.rate.low for one in days], fill="tonexty", fillcolor=palette.BAND, name="95 % interval", **plain
     )
     return [high, low]
 
 
-def _line(days: list[DayRate]) -> Any:
-    return go.Scatter(
+def _line(days: list[DayRate]) -> Trace:
+    return scatter(
         x=[labels.day(one.day) for one in days],
         y=[one.rate.share for one in days],
         mode="lines+markers",
@@ -66,17 +63,17 @@ def chart(data: RateTrend) -> Figure | None:
     rates = [one.rate for one in known]
     traces = [trace for piece in _pieces(data.days) for trace in _band(piece)]
     for trace in traces[2:]:
-        trace.showlegend = False
+        trace["showlegend"] = False
     line = _line(list(data.days))
     alone = [piece[0].rate for piece in _pieces(data.days) if len(piece) == 1]
     if len(alone) == len(known):
-        line.error_y = error_bars([one.rate for one in data.days], palette.MAIN)
+        line["error_y"] = error_bars([one.rate for one in data.days], palette.MAIN)
     days, totals = [labels.day(one.day) for one in data.days], [one.rate.total for one in data.days]
     counts = bars(days, totals, data.unit, palette.QUIET, yaxis="y2", showlegend=False, hovertemplate="%{x}: %{y:,d}")
     return figure(
         [*traces, line, counts],
         height=380,
-        xaxis=time_axis(anchor="y2"),
+        xaxis=day_axis([one.day for one in data.days], anchor="y2"),
         yaxis=share_axis(f"failure rate (% of {data.unit})", highest(rates), domain=[0.34, 1]),
         yaxis2=count_axis(data.unit, max(totals), domain=[0, 0.2], nticks=3, dtick=None),
     )

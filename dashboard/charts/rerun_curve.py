@@ -1,12 +1,19 @@
 """How surely n reruns expose one test as flaky, U(n), with the three rerun numbers and what they cost."""
 
 from dataclasses import dataclass
-from typing import Any
-
-import plotly.graph_objects as go
 
 from dashboard.charts import labels, palette
-from dashboard.charts.figure import Figure, Table, figure, horizontal_mark, reruns_axis, share_axis, thinned
+from dashboard.charts.figure import (
+    Figure,
+    Table,
+    Trace,
+    figure,
+    horizontal_mark,
+    reruns_axis,
+    scatter,
+    share_axis,
+    thinned,
+)
 
 
 @dataclass(frozen=True)
@@ -36,10 +43,10 @@ def _words(number: RerunNumber) -> str:
     return f"{number.purpose}: {number.reruns:,}{cost}"
 
 
-def _marks(data: RerunCurve) -> list[Any]:
+def _marks(data: RerunCurve) -> list[Trace]:
     """A vertical line for each number; its words are in the legend, where they hide nothing."""
     return [
-        go.Scatter(
+        scatter(
             x=[number.reruns, number.reruns],
             y=[0, 1.06],
             mode="lines",
@@ -57,7 +64,7 @@ def chart(data: RerunCurve) -> Figure | None:
         return None
     most = max([*data.n, *(one.reruns or 1 for one in data.numbers)])
     n, exposed = thinned(data.n, data.exposed)
-    curve = go.Scatter(
+    curve = scatter(
         x=n,
         y=exposed,
         mode="lines",

@@ -3,10 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-import plotly.graph_objects as go
-
 from dashboard.charts import labels, palette
-from dashboard.charts.figure import Figure, Table, figure, note, share_axis
+from dashboard.charts.figure import Figure, Table, figure, note, scatter, share_axis
 from dashboard.charts.rate import Rate, error_bars, hover
 
 
@@ -45,7 +43,7 @@ def chart(data: Retries) -> Figure | None:
     if not steps:
         return None
     best = [step for step in steps if step.n == data.recommended]
-    line = go.Scatter(
+    line = scatter(
         x=[step.minutes for step in steps],
         y=[step.cleared.share for step in steps],
         mode="lines+markers+text",

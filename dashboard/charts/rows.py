@@ -3,10 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import plotly.graph_objects as go
-
 from dashboard.charts import labels, palette
-from dashboard.charts.figure import Figure, Table, figure, rows, share_axis
+from dashboard.charts.figure import Figure, Table, figure, rows, scatter, share_axis
 from dashboard.charts.rate import Rate, error_bars, highest, hover, known
 
 _ROW, _FRAME = 48, 70
@@ -24,7 +22,7 @@ def rate_rows(given: Sequence[RateRow], title: str) -> Figure | None:
     rates = [row.rate for row in shown]
     if not known(rates):
         return None
-    dots = go.Scatter(
+    dots = scatter(
         x=[rate.share for rate in rates],
         y=list(range(len(rates))),
         mode="markers",

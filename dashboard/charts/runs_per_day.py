@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from dashboard.charts import labels, palette
-from dashboard.charts.figure import Figure, Table, bars, count_axis, figure, time_axis
+from dashboard.charts.figure import Figure, Table, bars, count_axis, day_axis, figure
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,13 @@ def chart(data: RunsPerDay) -> Figure | None:
     ]
     axis = count_axis("runs per day", max(day.runs for day in data.days))
     return figure(
-        traces, height=340, barmode="stack", bargap=0.15, hovermode="x unified", xaxis=time_axis(), yaxis=axis
+        traces,
+        height=340,
+        barmode="stack",
+        bargap=0.15,
+        hovermode="x unified",
+        xaxis=day_axis([day.day for day in data.days]),
+        yaxis=axis,
     )
 
 

@@ -2,10 +2,8 @@
 
 from dataclasses import dataclass
 
-import plotly.graph_objects as go
-
 from dashboard.charts import labels, palette
-from dashboard.charts.figure import Figure, Table, figure, horizontal_mark, note, share_axis
+from dashboard.charts.figure import Figure, Table, figure, horizontal_mark, note, scatter, share_axis
 
 
 @dataclass(frozen=True)
@@ -34,8 +32,8 @@ def chart(data: Savings) -> Figure | None:
         return None
     k = list(range(len(data.fixes) + 1))
     line = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
-    high = go.Scatter(x=k, y=[0.0, *(fix.high / data.blocked for fix in data.fixes)], showlegend=False, **line)
-    low = go.Scatter(
+    high = scatter(x=k, y=[0.0, *(fix.high / data.blocked for fix in data.fixes)], showlegend=False, **line)
+    low = scatter(
         x=k,
         y=[0.0, *(fix.low / data.blocked for fix in data.fixes)],
         fill="tonexty",
@@ -44,7 +42,7 @@ def chart(data: Savings) -> Figure | None:
         **line,
     )
     names = ["nothing fixed", *(labels.escaped(fix.label) for fix in data.fixes)]
-    saved = go.Scatter(
+    saved = scatter(
         x=k,
         y=[0.0, *(fix.saved / data.blocked for fix in data.fixes)],
         mode="lines+markers",

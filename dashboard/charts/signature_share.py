@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from dashboard.charts import labels, palette
-from dashboard.charts.figure import Figure, Table, bars, count_axis, figure, time_axis
+from dashboard.charts.figure import Figure, Table, bars, count_axis, day_axis, figure
 
 _MOST = len(palette.SERIES)
 
@@ -50,7 +50,7 @@ def chart(data: SignatureShare) -> Figure | None:
         barmode="stack",
         bargap=0.15,
         legend={"orientation": "v", "traceorder": "normal"},
-        xaxis=time_axis(),
+        xaxis=day_axis(data.periods),
         yaxis=count_axis("failures", highest),
     )
 

@@ -2,10 +2,11 @@
 
 import json
 import re
-from datetime import timedelta
+from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
 
+import plotly.graph_objects as go
 import pytest
 
 from dashboard.charts import (
@@ -21,6 +22,7 @@ from dashboard.charts import (
     savings,
     signature_share,
 )
+from dashboard.charts.figure import day_axis
 from dashboard.charts.rate import highest
 from dashboard.charts.sparkline import rate_sparkline, verdict_strip
 from tests.charts.samples import HOSTILE, LONG, SAMPLES, START, Sample, rate
@@ -45,6 +47,13 @@ def strings(value: Any) -> list[str]:
 def test_every_module_that_draws_has_a_sample() -> None:
     modules = {path.stem for path in (ROOT / "dashboard" / "charts").glob("*.py") if "def chart(" in path.read_text()}
     assert modules == {sample.name for sample in SAMPLES}
+
+
+@every_chart
+def test_plotly_knows_all_that_a_figure_says(sample: Sample) -> None:
+    """Plotly's own classes refuse an attribute that they do not know and a value that it cannot have."""
+    figure = drawn(sample.chart(sample.data))
+    assert len(go.Figure(figure).data) == len(figure["data"])
 
 
 @every_chart
@@ -212,14 +221,64 @@ def test_a_long_name_keeps_its_beginning_and_its_end() -> None:
         (None, "–"),
         (0.0, "0 %"),
         (1.0, "100 %"),
-        (0.9996, "100 %"),
+        (0.9994, "99.9 %"),
+        (0.9996, ">99.9 %"),
         (0.0871, "8.7 %"),
+        (0.09, "9 %"),
+        (0.00998, "1 %"),
+        (0.0099, "0.99 %"),
         (0.00123, "0.12 %"),
+        (0.005, "0.5 %"),
         (0.00005, "0.005 %"),
+        (0.000001, "<0.001 %"),
     ],
 )
 def test_shares_are_said_with_the_digits_they_need(share: float | None, words: str) -> None:
     assert labels.percent(share) == words
+
+
+def test_both_ends_of_an_interval_are_rounded_as_a_share_alone_is() -> None:
+    assert labels.percents(0.00998, 0.0194) == "1–1.9 %"
+    assert labels.percents(0.0, 1.0) == "0–100 %"
+
+
+# -- days ----------------------------------------------------------------------------------------------------------
+
+
+def _ticks(days: list[date]) -> list[date]:
+    """Where plotly.js puts its ticks: each step from the origin that is within the range."""
+    axis = day_axis(days)
+    step = timedelta(milliseconds=axis["dtick"])
+    low, high = (datetime.fromisoformat(end) for end in axis["range"])
+    at = datetime.fromisoformat(axis["tick0"])
+    at += step * -(-(low - at) // step)
+    found = []
+    while at <= high:
+        found.append(at)
+        at += step
+    assert all(one.time() == time.min for one in found)
+    return [one.date() for one in found]
+
+
+def test_ticks_of_weeks_are_the_mondays_that_they_begin_with() -> None:
+    weeks = [START + timedelta(weeks=place) for place in range(7)]
+    assert _ticks(weeks) == weeks
+    many = [START + timedelta(weeks=place) for place in range(60)]
+    assert set(_ticks(many)) < set(many)
+    assert len(_ticks(many)) <= 9
+
+
+def test_one_day_alone_has_one_tick_which_is_that_day() -> None:
+    assert _ticks([START]) == [START]
+
+
+@pytest.mark.parametrize("count", [2, 8, 20, 45, 300])
+def test_ticks_of_days_are_few_and_of_the_days_shown(count: int) -> None:
+    days = [START + timedelta(days=3 + place) for place in range(count)]
+    ticks = _ticks(days)
+    assert ticks
+    assert set(ticks) <= set(days)
+    assert len(ticks) <= 9
 
 
 @pytest.mark.parametrize(
