@@ -1,0 +1,165 @@
+"""Where a project's news go, what became of each, and the tracker that tickets are opened in."""
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from dashboard.notify.sealing import unseal
+from dashboard.quarantine.models import Notification, Quarantine
+from ingest.models import Project
+
+FAILING = 3
+"""Failures in a row after which a channel is shown as failing."""
+
+
+class Channel(models.Model):
+    """A place that hears of what happens in a project."""
+
+    class Kind(models.TextChoices):
+        WEBHOOK = "webhook"
+        SLACK = "slack"
+        TEAMS = "teams"
+        EMAIL = "email"
+
+    class Pace(models.TextChoices):
+        AT_ONCE = "at_once"
+        DAILY = "daily"
+
+    project = models.ForeignKey(Project, models.CASCADE, related_name="channels")
+    name = models.CharField(max_length=120)
+    kind = models.CharField(max_length=7, choices=Kind)
+    address = models.TextField()
+    """A URL or an e-mail address, sealed: who knows the URL of a Slack channel can write to it."""
+    hint = models.CharField(max_length=320)
+    """What of the address is shown: the host, or the e-mail address."""
+    secret = models.TextField(blank=True)
+    """What a webhook's messages are signed with, sealed."""
+    wants = models.JSONField(default=list)
+    """Kinds of notification; empty for all."""
+    owner = models.CharField(max_length=255, blank=True)
+    """Only what concerns this owner; empty for all."""
+    pace = models.CharField(max_length=7, choices=Pace, default=Pace.AT_ONCE)
+    enabled = models.BooleanField(default=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    created_by = models.CharField(max_length=255, blank=True)
+    last_success_at = models.DateTimeField(null=True)
+    last_error_at = models.DateTimeField(null=True)
+    last_error = models.TextField(blank=True)
+    failures = models.IntegerField(default=0)
+    """In a row, up to now."""
+
+    class Meta:
+        ordering = ("id",)
+
+    @property
+    def is_failing(self) -> bool:
+        return self.failures >= FAILING
+
+    @property
+    def plain_address(self) -> str:
+        return unseal(self.address)
+
+    @property
+    def plain_secret(self) -> str:
+        return unseal(self.secret)
+
+
+class Delivery(models.Model):
+    """One message to one place, from the moment that it is due: queue, receipt and error report at once."""
+
+    class State(models.TextChoices):
+        WAITING = "waiting"
+        SENDING = "sending"
+        SENT = "sent"
+        FAILED = "failed"
+        """Given up; the error says why."""
+
+    project = models.ForeignKey(Project, models.CASCADE, related_name="deliveries", db_index=False)
+    channel = models.ForeignKey(Channel, models.CASCADE, null=True, related_name="deliveries", db_index=False)
+    """Null: an owner's own digest, by e-mail."""
+    recipient = models.CharField(max_length=320, blank=True)
+    """The e-mail address where there is no channel."""
+    notification = models.ForeignKey(Notification, models.SET_NULL, null=True, related_name="deliveries")
+    """Null: a digest."""
+    key = models.CharField(max_length=200)
+    """What makes two deliveries to the same place the same."""
+    message = models.JSONField()
+    """What is said, as `dashboard.notify.message` writes it: the same at every try."""
+    state = models.CharField(max_length=7, choices=State, default=State.WAITING)
+    created_at = models.DateTimeField(default=timezone.now)
+    due_at = models.DateTimeField(default=timezone.now)
+    sent_at = models.DateTimeField(null=True)
+    claim = models.UUIDField(null=True)
+    """Who is sending it: the result of anybody else is thrown away."""
+    lease_until = models.DateTimeField(null=True)
+    tries = models.IntegerField(default=0)
+    error = models.TextField(blank=True)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=("channel", "key"), name="delivery_once", condition=Q(channel__isnull=False)
+            ),
+            models.UniqueConstraint(
+                fields=("project", "recipient", "key"), name="delivery_mail_once", condition=Q(channel=None)
+            ),
+        )
+        indexes = (
+            models.Index(fields=("project", "-id"), name="delivery_newest"),
+            models.Index(fields=("due_at",), name="delivery_due", condition=Q(state__in=("waiting", "sending"))),
+        )
+
+
+class NotifySettings(models.Model):
+    """What a project wants besides its channels."""
+
+    project = models.OneToOneField(Project, models.CASCADE, related_name="notify_settings")
+    mail_owners = models.BooleanField(default=True)
+    """Owners that are e-mail addresses get a digest of their own."""
+
+
+class DigestMade(models.Model):
+    """A project's digest of one day was put together; the next one tells what happened since."""
+
+    project = models.ForeignKey(Project, models.CASCADE, db_index=False)
+    day = models.DateField()
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=("project", "day"), name="digest_once"),)
+
+
+class TrackerSettings(models.Model):
+    """Where a project's tickets are."""
+
+    class Kind(models.TextChoices):
+        LINK = "link"
+        """Any tracker: a link that a person follows, filled in."""
+        GITHUB = "github"
+        GITLAB = "gitlab"
+
+    project = models.OneToOneField(Project, models.CASCADE, related_name="tracker")
+    kind = models.CharField(max_length=6, choices=Kind, default=Kind.LINK)
+    template = models.CharField(max_length=1_000, blank=True)
+    """Of the link, with {title} and {body}."""
+    base_url = models.CharField(max_length=500, blank=True)
+    """Of the API; empty for github.com and gitlab.com."""
+    repository = models.CharField(max_length=255, blank=True)
+    token = models.TextField(blank=True)
+    """Sealed."""
+    updated_at = models.DateTimeField(default=timezone.now)
+
+    @property
+    def plain_token(self) -> str:
+        return unseal(self.token)
+
+
+class TicketOpening(models.Model):
+    """A ticket is being opened for a quarantine, or was: two who ask at once get one ticket."""
+
+    quarantine = models.OneToOneField(Quarantine, models.CASCADE, related_name="ticket_opening")
+    claim = models.UUIDField(null=True)
+    lease_until = models.DateTimeField(null=True)
+    url = models.CharField(max_length=2_000, blank=True)
+    number = models.IntegerField(null=True)
+    error = models.TextField(blank=True)

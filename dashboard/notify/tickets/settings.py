@@ -1,0 +1,83 @@
+"""Writes: a project's tracker. The token goes in and never comes out; a changed address takes it along."""
+
+import re
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.utils import timezone
+
+from dashboard.notify.models import TrackerSettings
+from dashboard.notify.outgoing import Refused, target_of
+from dashboard.notify.sealing import seal
+from dashboard.notify.tickets.drafting import BadTemplate, template_check
+from dashboard.people.auditing import audit
+from ingest.models import Project
+
+_GITHUB = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}")
+_GITLAB = re.compile(r"[0-9]{1,18}|[A-Za-z0-9_.-]{1,100}(/[A-Za-z0-9_.-]{1,100}){1,20}")
+Kind = TrackerSettings.Kind
+
+
+class BadTracker(Exception):
+    """A tracker that cannot be: which field, and a sentence."""
+
+    def __init__(self, field: str, sentence: str) -> None:
+        self.field, self.sentence = field, sentence
+        super().__init__(sentence)
+
+
+@dataclass(frozen=True, slots=True)
+class WantedTracker:
+    """What somebody says of a tracker. A token that is None stays as it is."""
+
+    kind: str
+    template: str = ""
+    base_url: str = ""
+    repository: str = ""
+    token: str | None = None
+
+
+@transaction.atomic
+def tracker_set(*, project: Project, wanted: WantedTracker) -> bool:
+    """Keep it; true where the token was cleared because it would have gone to another address."""
+    _check(wanted)
+    now, _ = TrackerSettings.objects.select_for_update().get_or_create(project=project)
+    moved = (now.kind, now.base_url) != (wanted.kind, wanted.base_url)
+    keep = wanted.token is None and not moved
+    cleared = moved and bool(now.token) and not wanted.token
+    TrackerSettings.objects.filter(pk=now.pk).update(
+        kind=wanted.kind,
+        template=wanted.template,
+        base_url=wanted.base_url,
+        repository=wanted.repository,
+        token=now.token if keep else seal(wanted.token or ""),
+        updated_at=timezone.now(),
+    )
+    audit("tracker.set", project=project, before=_told(now), after=_told(TrackerSettings.objects.get(pk=now.pk)))
+    return cleared
+
+
+def _told(tracker: TrackerSettings) -> dict[str, object]:
+    return {name: getattr(tracker, name) for name in ("kind", "template", "base_url", "repository")}
+
+
+def _check(wanted: WantedTracker) -> None:
+    if wanted.kind not in Kind.values:
+        raise BadTracker("kind", "There is no such tracker.")
+    if wanted.template:
+        try:
+            template_check(wanted.template)
+        except BadTemplate as error:
+            raise BadTracker("template", str(error)) from error
+    if wanted.base_url:
+        try:
+            target_of(wanted.base_url)
+        except Refused as error:
+            raise BadTracker("base_url", str(error)) from error
+    _check_repository(wanted)
+
+
+def _check_repository(wanted: WantedTracker) -> None:
+    pattern = {Kind.GITHUB: _GITHUB, Kind.GITLAB: _GITLAB}.get(Kind(wanted.kind))
+    if pattern is not None and not pattern.fullmatch(wanted.repository):
+        raise BadTracker("repository", "Say it as owner/name.")

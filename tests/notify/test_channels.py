@@ -1,0 +1,181 @@
+"""Channels by page and API: what is shown of them, what is not, and that secrets stay where they belong."""
+
+import json
+import logging
+
+import pytest
+from django.db import connection
+from django.test import Client
+
+from dashboard.notify.delivering import deliveries_due, delivery_send
+from dashboard.notify.models import Channel, TrackerSettings
+from dashboard.notify.sealing import Unsealable, seal, unseal
+from dashboard.notify.spreading import notifications_spread
+from ingest.models import Project
+from ingest.services import project_create
+from tests.dashboard.openapi import Schema
+from tests.notify.conftest import SECRET, Open
+from tests.notify.receiver import Receiver, Says
+from tests.web.reading import queries
+
+PAGE = "/projects/shop/notifications"
+FORM = {"name": "Team", "kind": "webhook", "pace": "at_once", "enabled": "on", "owner": "", "secret": ""}
+
+
+def test_a_channel_is_made_tried_changed_and_deleted_on_the_page(
+    browser: Client, project: Project, receiver: Receiver
+) -> None:
+    assert "Nobody hears" in browser.get(PAGE).content.decode()
+    address = f"{receiver.url}/hooks/canary-path"
+    browser.post(f"{PAGE}/channels", {**FORM, "address": address, "secret": SECRET, "wants": ["expired"]})
+    made = Channel.objects.get()
+    assert (made.plain_address, made.plain_secret, made.wants) == (address, SECRET, ["expired"])
+    answer = browser.post(f"{PAGE}/channels/{made.pk}/test", follow=True).content.decode()
+    assert "took the test message" in answer and receiver.received[0].json()["kind"] == "test"
+    receiver.answers = [Says(403, b"go away")]
+    answer = browser.post(f"{PAGE}/channels/{made.pk}/test", follow=True).content.decode()
+    assert "It answered 403: go away." in answer
+    browser.post(f"{PAGE}/channels/{made.pk}", {**FORM, "name": "Renamed", "address": ""})
+    made.refresh_from_db()
+    assert (made.name, made.plain_address, made.plain_secret) == ("Renamed", address, SECRET)
+    browser.post(f"{PAGE}/channels/{made.pk}/delete")
+    assert not Channel.objects.exists()
+
+
+def test_a_new_address_clears_the_secret_and_says_so(browser: Client, channel: Open) -> None:
+    made = channel(secret=SECRET)
+    told = browser.post(f"{PAGE}/channels/{made.pk}", {**FORM, "address": "https://elsewhere.example/"}, follow=True)
+    assert "its secret is cleared" in told.content.decode()
+    made.refresh_from_db()
+    assert (made.secret, made.hint) == ("", "https://elsewhere.example/…")
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"address": "ftp://x/"}, "http:// or https://"),
+        ({"address": "http://u:p@x/"}, "no user name and no password"),
+        ({"address": ""}, "Say where"),
+        ({"kind": "email", "address": "not an address"}, "no e-mail address"),
+        ({"kind": "email", "address": "a@b.example\r\nBcc: c@d.example"}, "no e-mail address"),
+        ({"kind": "slack", "address": "https://x.example/", "secret": SECRET}, "Only webhooks"),
+        ({"address": "https://x.example/", "secret": "short"}, "at least 16"),
+    ],
+)
+def test_what_cannot_be_a_channel_is_said(changes, sentence: str, browser: Client, project: Project) -> None:
+    answer = browser.post(f"{PAGE}/channels", {**FORM, **changes})
+    assert answer.status_code == 422 and sentence in answer.content.decode()
+    assert not Channel.objects.exists()
+
+
+def test_a_failing_channel_and_a_missing_mail_server_are_shown(browser: Client, channel: Open, settings) -> None:
+    settings.EMAIL_HOST = ""
+    Channel.objects.filter(pk=channel().pk).update(failures=3, last_error="<b>It answered 500.</b>")
+    told = browser.get(PAGE).content.decode()
+    assert "1 of 1 channel is failing" in told and "&lt;b&gt;It answered 500." in told and "EMAIL_URL" in told
+
+
+def test_queries_do_not_grow_with_channels(browser: Client, channel: Open) -> None:
+    channel()
+    before = queries(browser, PAGE)
+    for number in range(10):
+        channel(name=str(number))
+    assert queries(browser, PAGE) == before
+
+
+def test_another_projects_channel_is_not_there(browser: Client, channel: Open) -> None:
+    made = channel()
+    project_create(slug="other", name="Other")
+    for address in ("", "/test", "/delete"):
+        for method in (browser.get, browser.post):
+            answer = method(f"/projects/other/notifications/channels/{made.pk}{address}")
+            assert answer.status_code in (404, 405)
+    assert browser.get(f"{PAGE}/channels/99999999999999999999").status_code == 404
+
+
+# -- API ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def ask(quarantine_token: str, project: Project):
+    def call(method: str, path: str = "", body: object = None, token: str = quarantine_token):
+        return Client().generic(
+            method,
+            f"/api/v1/projects/shop/channels{path}",
+            json.dumps(body) if body is not None else b"",
+            content_type="application/json",
+            headers={"Authorization": f"Bearer {token}"},
+        )
+
+    return call
+
+
+def test_the_api_makes_changes_tries_and_deletes_as_its_schema_says(ask, receiver: Receiver) -> None:
+    schema = Schema()
+    body = {"name": "Bot", "kind": "webhook", "address": f"{receiver.url}/canary-path", "secret": SECRET}
+    made = ask("POST", body=body)
+    assert made.status_code == 201
+    schema.check("channels_create", 201, made.json())
+    assert made.json()["hint"] == f"{receiver.url}/…" and made.json()["signed"]
+    one = f"/{made.json()['id']}"
+    assert ask("POST", f"{one}/test").json() == {"ok": True, "error": ""}
+    changed = ask("PATCH", one, {"wants": ["expired"], "owner": "@cart"}).json()
+    schema.check("channels_update", 200, changed)
+    assert (changed["wants"], changed["signed"], changed["secret_cleared"]) == (["expired"], True, False)
+    moved = ask("PATCH", one, {"address": "https://elsewhere.example/"}).json()
+    assert moved["secret_cleared"] and not moved["signed"]
+    listed = ask("GET").json()
+    schema.check("channels_list", 200, listed)
+    assert "canary" not in json.dumps([made.json(), changed, moved, listed, ask("GET", one).json()])
+    assert ask("DELETE", one).status_code == 204 and ask("GET", one).status_code == 404
+
+
+def test_other_tokens_may_not_even_look(ask, read_token: str, upload_token: str) -> None:
+    for token in (read_token, upload_token):
+        assert ask("GET", token=token).status_code == 403 and ask("POST", body={}, token=token).status_code == 403
+    assert ask("POST", body={"name": "x", "kind": "pigeon", "address": "x"}).status_code == 422
+    assert ask("GET", "/99999999999999999999").status_code == 404
+
+
+# -- no secret anywhere ------------------------------------------------------------------------------------------
+
+
+def test_no_secret_in_logs_rows_pages_or_answers(
+    browser: Client, ask, channel: Open, receiver: Receiver, held, caplog
+) -> None:
+    """A receiver that repeats what it was sent, errors of every sort, and a canary that is looked for everywhere."""
+    caplog.set_level(logging.DEBUG)
+    channel(secret=SECRET)
+    TrackerSettings.objects.create(project=held.project, kind="github", repository="a/b", token=seal("canary-token"))
+    echoes = iter([f"{'x' * 110} {SECRET}", "Cannot POST /hooks/canary-path"])
+    receiver.answers = lambda got: Says(500, next(echoes, receiver.url + got.path).encode())
+    notifications_spread()
+    for one in deliveries_due():
+        delivery_send(delivery_id=one)
+    channel(name="gone", address="http://127.0.0.1:9/canary-path", secret=SECRET)
+    shown = [browser.get(PAGE), *(browser.get(f"{PAGE}/channels/{one.pk}") for one in Channel.objects.all())]
+    shown += [browser.post(f"{PAGE}/channels/{one.pk}/test", follow=True) for one in Channel.objects.all()]
+    shown += [ask("GET"), *(ask("POST", f"/{one.pk}/test") for one in Channel.objects.all())]
+    assert all(one.status_code == 200 for one in shown)
+    told = "".join(one.content.decode() for one in shown) + caplog.text + _whole_database()
+    assert "It answered 500." in told
+    assert "canary" not in told.replace(connection.settings_dict["NAME"], "")
+
+
+def _whole_database() -> str:
+    """Every row of every table of ours, as text."""
+    with connection.cursor() as cursor:
+        tables = [one for one in connection.introspection.table_names(cursor) if one != "django_session"]
+        told = []
+        for table in tables:
+            cursor.execute(f'SELECT t::text FROM "{table}" AS t')
+            told += [row[0] for row in cursor.fetchall()]
+    return "\n".join(told)
+
+
+def test_a_changed_key_makes_secrets_unreadable_and_says_so(settings) -> None:
+    sealed = seal("canary")
+    assert unseal(sealed) == "canary" and "canary" not in sealed and unseal("") == ""
+    settings.SECRET_KEY = "another-key-of-another-installation"
+    with pytest.raises(Unsealable, match="enter it again"):
+        unseal(sealed)

@@ -1,0 +1,84 @@
+"""A real worker, beat and broker: what happens in the browser or by API arrives, and a killed worker loses nothing."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg2
+import pytest
+
+from tests.conftest import ROOT
+from tests.faults.server import Server, running, until
+from tests.notify.receiver import Received, Receiver, Says
+from tests.quarantine.conftest import report
+
+pytestmark = pytest.mark.processes
+
+
+@pytest.fixture(scope="module")
+def receiver() -> Iterator[Receiver]:
+    with Receiver().running() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    home: Path = tmp_path_factory.mktemp("home")
+    with running(home, OUTGOING_ALLOW="127.0.0.0/8") as started:
+        started.send_until_accepted(report(4), "build_id=1")
+        until(lambda: started.states() == {"processed": 1}, 30, "the upload is processed")
+        started.token = quarantine_token(home)
+        yield started
+
+
+def quarantine_token(home: Path) -> str:
+    asked = [sys.executable, "manage.py", "token", "my-project", "--scope", "quarantine"]
+    environment = os.environ | {"FLAKEBOARD_HOME": str(home), "DATABASE_URL": "", "BROKER_URL": ""}
+    return subprocess.run(asked, cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def post(server: Server, path: str, body: Any) -> dict[str, Any]:
+    headers = {"Authorization": f"Bearer {server.token}", "Content-Type": "application/json"}
+    status, answer = server.request("POST", f"/api/v1/projects/my-project/{path}", json.dumps(body).encode(), **headers)
+    assert status == 201, answer
+    return dict(json.loads(answer))
+
+
+def deliveries(server: Server) -> list[tuple[Any, ...]]:
+    return server.query("SELECT state, tries FROM notify_delivery ORDER BY id")
+
+
+def test_what_is_done_by_api_arrives_once(server: Server, receiver: Receiver) -> None:
+    post(server, "channels", {"name": "hook", "kind": "webhook", "address": receiver.url})
+    post(server, "quarantines", {"test": 0, "state": "active", "reason": "It flakes."})
+    until(lambda: deliveries(server) == [("sent", 1)], 30, "it is sent")
+    assert [one.json()["kind"] for one in receiver.received] == ["quarantined"]
+
+
+def test_what_a_killed_worker_held_is_taken_over(server: Server, receiver: Receiver) -> None:
+    """Killed while it waits for an answer; its lease is made to run out instead of waited for."""
+    asked, killed = threading.Event(), threading.Event()
+
+    def held(got: Received) -> Says:
+        asked.set()
+        killed.wait(60)
+        return Says(200)
+
+    receiver.answers = held
+    post(server, "quarantines", {"test": 1, "state": "active", "reason": "It flakes."})
+    assert asked.wait(30)
+    until(lambda: server.kill("celery", "worker"), 20, "the worker is killed")
+    killed.set()
+    assert deliveries(server)[1] == ("sending", 1)
+    connection = psycopg2.connect(host=str(server.home / "run"), user="flakeboard", dbname="flakeboard")
+    with connection, connection.cursor() as cursor:
+        cursor.execute("UPDATE notify_delivery SET lease_until = now() WHERE state = 'sending'")
+    connection.close()
+    until(lambda: deliveries(server)[1] == ("sent", 2), 60, "another worker sends it")
+    same = {one.headers["x-flakeboard-delivery"] for one in receiver.received[1:]}
+    assert len(same) == 1, "the receiver can tell that it is the same"

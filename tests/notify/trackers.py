@@ -1,0 +1,66 @@
+"""Servers that speak enough of GitHub's and GitLab's API: issues are made, listed, searched and looked up."""
+
+import json
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from tests.notify.receiver import Received, Says
+
+
+def _json(told: object, status: int = 200, **headers: str) -> Says:
+    return Says(status, json.dumps(told).encode(), {"Content-Type": "application/json", **headers})
+
+
+class FakeGitHub:
+    token = "canary-github-token"
+
+    def __init__(self) -> None:
+        self.issues: list[dict] = []
+        self.search_knows = True
+
+    def __call__(self, got: Received) -> Says:
+        if got.headers.get("authorization") != f"Bearer {self.token}":
+            return _json({"message": "Bad credentials"}, 401)
+        parts = urlsplit(got.path)
+        if parts.path == "/search/issues":
+            asked = parse_qs(parts.query)["q"][0]
+            word = asked.split('"')[1]
+            assert "repo:corp/shop" in asked
+            found = [one for one in self.issues if word in one["body"]] if self.search_knows else []
+            return _json({"items": found})
+        if not parts.path.startswith("/repos/corp/shop/issues"):
+            return _json({"message": "Not Found"}, 404)
+        if got.method == "POST":
+            return self.make(got.json())
+        rest = parts.path.removeprefix("/repos/corp/shop/issues").strip("/")
+        return _json(self.issues[int(rest) - 1] if rest else list(reversed(self.issues))[:50])
+
+    def make(self, told: dict) -> Says:
+        number = len(self.issues) + 1
+        issue = {**told, "number": number, "state": "open", "html_url": f"https://github.com/corp/shop/issues/{number}"}
+        self.issues.append(issue)
+        return _json(issue, 201)
+
+
+class FakeGitLab:
+    token = "canary-gitlab-token"
+
+    def __init__(self) -> None:
+        self.issues: list[dict] = []
+
+    def __call__(self, got: Received) -> Says:
+        if got.headers.get("private-token") != self.token:
+            return _json({"message": "401 Unauthorized"}, 401)
+        parts = urlsplit(got.path)
+        start = "/api/v4/projects/corp%2Fteam%2Fshop/issues"
+        if not parts.path.startswith(start):
+            return _json({"message": "404 Project Not Found"}, 404)
+        if got.method == "POST":
+            told, number = got.json(), len(self.issues) + 1
+            url = f"https://gitlab.corp/{unquote('corp%2Fteam%2Fshop')}/-/issues/{number}"
+            self.issues.append({**told, "iid": number, "state": "opened", "web_url": url})
+            return _json(self.issues[-1], 201)
+        rest = parts.path.removeprefix(start).strip("/")
+        if rest:
+            return _json(self.issues[int(rest) - 1])
+        word = parse_qs(parts.query)["search"][0]
+        return _json([one for one in self.issues if word in one["description"]])
