@@ -13,8 +13,9 @@ from django.db.models import Q, QuerySet
 from analytics.copied import copied, copied_rows
 from analytics.kernel.executions import Ints
 from analytics.kernel.suites import suite_of
-from analytics.kernel.window import Assembly, Attempts, Reports, Signed, Window
-from ingest.models import Project, Report, Roster, Signature, Test
+from analytics.kernel.window import UNDECIDED, Assembly, Attempts, Reports, Signed, Window
+from analytics.report_vectors import Renames
+from ingest.models import Project, Report, Roster, Signature
 from ingest.vectors import Numbers, decode_durations, decode_members, decode_order
 
 WINDOW_DAYS = 90
@@ -64,11 +65,11 @@ def load(project: Project, chosen: Filter = EVERYTHING, decided: dict[int, int] 
     signed, signature_ids = names.signed()
     attempts = names.attempts()
     failing = np.unique(signed.number)
-    assembly = Assembly(project_tests(project), failing, len(rows))
+    assembly = Assembly(len(names.canonical), failing, len(rows))
     for report, numbers, verdicts, durations in _vectors(names):
         assembly.add(report, numbers, verdicts, durations)
     order, orders = _orders(names)
-    suite, suites = _suites(project, failing)
+    suite, suites = _suites(names, failing)
     window = assembly.build(
         names.reports(order),
         attempts,
@@ -92,11 +93,6 @@ def load(project: Project, chosen: Filter = EVERYTHING, decided: dict[int, int] 
         since=rows[0]["started_at"] if rows else None,
         until=rows[-1]["started_at"] if rows else None,
     )
-
-
-def project_tests(project: Project) -> int:
-    """Test numbers given out so far, read anew: uploads go on while an analysis runs."""
-    return int(Project.objects.values_list("test_count", flat=True).get(pk=project.pk))
 
 
 # -- which reports -----------------------------------------------------------------------------------------------
@@ -177,7 +173,7 @@ class _Names:
             errors=np.array([bool(row["run_errors"]) for row in self.rows], dtype=bool),
             executed=nothing.astype(np.int64),
             seconds=nothing,
-            decided=np.array([self._decided.get(row["pk"], 0) for row in self.rows], dtype=np.int64),
+            decided=np.array([self._decided.get(row["pk"], UNDECIDED) for row in self.rows], dtype=np.int64),
         )
 
     def _on_default_branch(self, row: dict[str, Any]) -> bool:
@@ -212,12 +208,12 @@ def _none(columns: int) -> tuple[Ints, ...]:
 
 
 def _canonical(project: Project) -> Ints:
-    """By test number: the number that the test has now. A renamed test has the histories of both."""
-    numbers = np.arange(project_tests(project), dtype=np.int64)
-    renamed = Test.objects.filter(project=project, alias_of__isnull=False).values_list("number", "alias_of__number")
-    for old, new in renamed:
-        numbers[old] = new
-    return numbers
+    """By test number: the number that the test has now. A renamed test has the histories of both.
+
+    How many there are is read last and anew: uploads go on while an analysis runs, and may name tests of today."""
+    renames = Renames(project.pk)
+    tests = Project.objects.values_list("test_count", flat=True).get(pk=project.pk)
+    return renames.now(np.arange(tests, dtype=np.int64))
 
 
 _SIGNED = """
@@ -321,11 +317,11 @@ _SUITES = """
 """
 
 
-def _suites(project: Project, failing: Ints) -> tuple[Ints, list[str]]:
+def _suites(names: _Names, failing: Ints) -> tuple[Ints, list[str]]:
     """By test number: which suite it belongs to, of the tests that failed; -1 for the others."""
-    suite, number_of = np.full(project_tests(project), -1, dtype=np.int64), dict[str, int]()
+    suite, number_of = np.full(len(names.canonical), -1, dtype=np.int64), dict[str, int]()
     with connection.cursor() as cursor:
-        cursor.execute(_SUITES, {"project": project.pk, "numbers": failing.tolist()})
+        cursor.execute(_SUITES, {"project": names.project.pk, "numbers": failing.tolist()})
         for name, classname, numbers in cursor.fetchall():
             suite[numbers] = number_of.setdefault(suite_of(name, classname), len(number_of))
     return suite, list(number_of)

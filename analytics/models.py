@@ -11,8 +11,14 @@ from ingest.models import Project, Report
 class Analysis(models.Model):
     """One analysis of a project's window. Pages and API read the current one; one a day is kept for trends."""
 
+    FORM = 1
+    """What pages and API can read. Count it up when something is stored that they need and older rows lack: those are
+    then as good as absent, and the sweep asks for new ones."""
+
     project = models.ForeignKey(Project, models.CASCADE, db_index=False)
     current = models.BooleanField(default=True)
+    form = models.PositiveSmallIntegerField(default=0, db_default=0)
+    """In which form its columns, summary and findings are stored."""
     started_at = models.DateTimeField()
     finished_at = models.DateTimeField(default=timezone.now)
     since = models.DateTimeField(null=True)

@@ -6,21 +6,11 @@ from datetime import datetime
 
 import numpy as np
 from django.db import connection
-from django.db.models import Q
 
 from analytics.kernel.executions import Ints
+from analytics.name_search import names_of
+from ingest.identity import TestName
 from ingest.models import Report, Signature, Test
-
-
-@dataclass(frozen=True, slots=True)
-class TestName:
-    __test__ = False  # the name means something to pytest
-
-    number: int
-    suite: str = ""
-    classname: str = ""
-    name: str = ""
-    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +84,9 @@ def _signatures(project_id: int, ids: set[int]) -> dict[int, str]:
 
 def numbers_matching(project_id: int, text: str) -> Ints:
     """Tests whose name, class, suite or file holds the text, in any case; under their current names alone."""
-    named = Q(name__icontains=text) | Q(classname__icontains=text) | Q(suite__icontains=text) | Q(file__icontains=text)
-    found = Test.objects.filter(named, project_id=project_id, alias_of=None)
-    return np.fromiter(found.values_list("number", flat=True).iterator(), dtype=np.int64)
+    found = names_of(project_id).found(text).number
+    renamed = Test.objects.filter(project_id=project_id, alias_of__isnull=False).values_list("number", flat=True)
+    return np.asarray(found[~np.isin(found, np.fromiter(renamed.iterator(), dtype=np.int64))])
 
 
 _BY_NAME = """

@@ -15,6 +15,7 @@ from django.db.models.functions import Coalesce, Least, Now
 
 from analytics.kernel.parameters import DEFAULTS
 from analytics.models import Analysis, Refresh
+from analytics.selectors import current_analyses
 from analytics.services import analysis_refresh
 from ingest.models import Project, Upload
 
@@ -62,9 +63,10 @@ def refreshes_due() -> list[int]:
 
 
 def refreshes_missed_ask() -> None:
-    """Ask for what nobody asked for: the worker that processed the newest upload died before it could."""
+    """Ask for what nobody asked for: the worker that processed the newest upload died before it could, or an update
+    stores analyses in another form."""
     newest = Upload.objects.filter(project=OuterRef("pk")).order_by("-pk")
-    current = Analysis.objects.filter(project=OuterRef("pk"), current=True)
+    current = current_analyses().filter(project=OuterRef("pk"))
     projects = Project.objects.filter(Q(refresh=None) | Q(refresh__due_at=None, refresh__claim=None)).annotate(
         finished=Subquery(newest.values("finished_at")[:1]),
         state=Subquery(newest.values("state")[:1]),

@@ -1,15 +1,36 @@
-"""Reads: the current analysis, its tests, and what it keeps of each."""
+"""Reads: the current analysis, its tests, and what it keeps of each and of several."""
 
 from collections.abc import Sequence
+from typing import Any
+
+from django.db.models import QuerySet
 
 from analytics.columns import Columns, columns_of
 from analytics.kernel.window import CONFIRMED, REJECTED
-from analytics.models import Analysis, IncidentDecision, Refresh, TestFinding
+from analytics.models import (
+    Analysis,
+    ClusterFinding,
+    IncidentDecision,
+    IncidentFinding,
+    PriorityFinding,
+    Refresh,
+    TestFinding,
+)
+
+
+def current_analyses() -> "QuerySet[Analysis]":
+    """Those that pages and API read, at most one a project: none that was stored in an older form."""
+    return Analysis.objects.filter(current=True, form=Analysis.FORM).defer("columns")
 
 
 def current_analysis(project_id: int) -> Analysis | None:
     """The analysis that pages and API read; None before the first one."""
-    return Analysis.objects.filter(project_id=project_id, current=True).defer("columns").first()
+    return current_analyses().filter(project_id=project_id).first()
+
+
+def is_outdated(project_id: int) -> bool:
+    """Whether there is an analysis, but in a form that is no longer read: the sweep has a new one made."""
+    return Analysis.objects.filter(project_id=project_id, current=True).exclude(form=Analysis.FORM).exists()
 
 
 def analyses_of(project_id: int):
@@ -33,6 +54,26 @@ def test_findings(analysis: Analysis | None, numbers: Sequence[int]) -> dict[int
     if analysis is None:
         return {}
     return dict(TestFinding.objects.filter(analysis=analysis, number__in=numbers).values_list("number", "data"))
+
+
+def priorities_of(analysis: Analysis | None) -> list[dict[str, Any]]:
+    """What to fix, all of it, by rank: flaky tests are few, and totals need each."""
+    if analysis is None:
+        return []
+    found = PriorityFinding.objects.filter(analysis=analysis).order_by("rank").values_list("rank", "data")
+    return [{"rank": rank, **data} for rank, data in found]
+
+
+def clusters_of(analysis: Analysis | None) -> "QuerySet[ClusterFinding]":
+    """Those that fail together first, then those that share a signature; each by runs with a failure."""
+    found = ClusterFinding.objects.filter(analysis=analysis) if analysis else ClusterFinding.objects.none()
+    return found.order_by("-view", "-data__runs", "number")
+
+
+def incidents_of(analysis: Analysis | None) -> "QuerySet[IncidentFinding]":
+    """Newest first, those that a person rejected included."""
+    found = IncidentFinding.objects.filter(analysis=analysis) if analysis else IncidentFinding.objects.none()
+    return found.order_by("-report__started_at", "-report_id")
 
 
 def decisions_of(project_id: int) -> dict[int, int]:

@@ -50,6 +50,7 @@ def analysis_refresh(
     progress("storing")
     row = Analysis(
         project=project,
+        form=Analysis.FORM,
         started_at=started_at,
         since=loaded.since,
         until=loaded.until,

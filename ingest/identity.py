@@ -1,10 +1,24 @@
-"""What makes a test the same test: a digest of its key, each part prefixed by its length."""
+"""What makes a test the same test: a digest of its key, each part prefixed by its length; and what it is called by."""
 
+from dataclasses import dataclass
 from hashlib import blake2b
 
 from ingest.junit.report import TestKey
 
 DIGEST_BYTES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class TestName:
+    """A test by its number in the project and its names."""
+
+    __test__ = False  # the name means something to pytest
+
+    number: int
+    suite: str = ""
+    classname: str = ""
+    name: str = ""
+    file: str = ""
 
 
 def length_prefixed(*parts: str) -> bytes:

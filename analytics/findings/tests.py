@@ -1,7 +1,7 @@
 """Of each test that failed: its evidence, and where to look."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ import numpy as np
 from analytics.findings.plain import Finding, grouped, number, numbers, rows_of
 from analytics.kernel.analysis import Analysis
 from analytics.kernel.executions import Executions, Ints, distinct
+from analytics.kernel.standouts import Standouts
 from analytics.loaders import Loaded
 
 _SHOWN = 10
@@ -30,10 +31,9 @@ class _Parts:
     def __init__(self, found: Analysis, loaded: Loaded) -> None:
         self._found, self._loaded = found, loaded
         self._report = np.append(loaded.report_ids, -1)
-        taken_out = found.window.executions.failing & found.incident[found.window.executions.report]
-        ran, signature = found.window.executions.where(~taken_out), found.window.signature[~taken_out]
+        ran = found.outside.executions
         self._environments = _counts(ran, found.window.reports.environment)
-        self._signatures = _signatures(ran, signature)
+        self._signatures = _signatures(ran, found.outside.signature)
         self._bursts = grouped(found.failed.bursts.test, found.failed.bursts.lengths)
         self._failures = grouped(ran.test[ran.failing], ran.report[ran.failing])
         self._related = _related(found)
@@ -65,10 +65,10 @@ class _Parts:
                 for cause in self._found.causes.get(place, ())
             ],
             "changes": [self._change(row) for row in self._changes.get(place, [])],
-            "hosts": [self._standout(self._found.hosts, row, self._loaded.hosts) for row in self._hosts.get(place, [])],
+            "hosts": [_standout(self._found.hosts, row, self._loaded.hosts) for row in self._hosts.get(place, [])],
             "hours": [self._hour(row) for row in self._hours.get(place, [])],
             "standing_out": [
-                self._standout(self._found.environments, row, self._loaded.environments)
+                _standout(self._found.environments, row, self._loaded.environments)
                 for row in self._standing_environments.get(place, [])
             ],
         }
@@ -100,6 +100,7 @@ class _Parts:
             "orders": finding.orders,
             "executions": finding.executions,
             "explained": finding.explained,
+            "random_orders": number(finding.in_random_orders),
             "partners": [
                 {
                     "test": int(partners.test[row]),
@@ -132,27 +133,19 @@ class _Parts:
             "bayes_factor": number(changes.bayes_factor[row]),
         }
 
-    def _standout(self, found: Any, row: int, labels: Any) -> Finding:
-        return {
-            "place": labels[int(found.place[row])],
-            "failed": int(found.failed[row]),
-            "executed": int(found.executed[row]),
-            "failed_elsewhere": int(found.failed_elsewhere[row]),
-            "executed_elsewhere": int(found.executed_elsewhere[row]),
-            "p_value": number(found.p_value[row]),
-        }
-
     def _hour(self, row: int) -> Finding:
         found = self._found.hours
-        return {
-            "from": int(found.from_hour[row]),
-            "to": int(found.to_hour[row]),
-            "failed": int(found.failed[row]),
-            "executed": int(found.executed[row]),
-            "failed_elsewhere": int(found.failed_elsewhere[row]),
-            "executed_elsewhere": int(found.executed_elsewhere[row]),
-            "p_value": number(found.p_value[row]),
-        }
+        return {"from": int(found.from_hour[row]), "to": int(found.to_hour[row]), **_elsewhere(found, row)}
+
+
+def _standout(found: Standouts, row: int, labels: Sequence[Any]) -> Finding:
+    return {"place": labels[int(found.place[row])], **_elsewhere(found, row)}
+
+
+def _elsewhere(found: Standouts, row: int) -> Finding:
+    """How often it failed there and elsewhere."""
+    counts = ("failed", "executed", "failed_elsewhere", "executed_elsewhere")
+    return {**{name: int(getattr(found, name)[row]) for name in counts}, "p_value": number(found.p_value[row])}
 
 
 def _rate(rates: Any, place: int) -> Finding | None:

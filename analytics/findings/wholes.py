@@ -6,9 +6,9 @@ import numpy as np
 
 from analytics.findings.plain import Finding, grouped, number, numbers
 from analytics.kernel.analysis import Analysis
-from analytics.kernel.executions import Ints
+from analytics.kernel.executions import Ints, distinct_per
 from analytics.kernel.incidents import Why
-from analytics.kernel.window import CONFIRMED, REJECTED
+from analytics.kernel.window import CONFIRMED, REJECTED, UNDECIDED
 from analytics.loaders import Loaded
 from analytics.models import ClusterFinding
 
@@ -36,9 +36,8 @@ class _Cells:
 
     def __init__(self, found: Analysis, loaded: Loaded) -> None:
         self._found, self._loaded = found, loaded
-        ran = found.window.executions
-        kept = ran.executed & ~(ran.failing & found.incident[ran.report])
-        self._ran, self._signature = ran.where(kept), found.window.signature[kept]
+        ran = found.outside.executions
+        self._ran, self._signature = ran.where(ran.executed), found.outside.signature[ran.executed]
         self._failing = self._ran.failing
         self._starts = np.searchsorted(self._ran.test, np.arange(ran.tests + 1))
 
@@ -52,7 +51,7 @@ class _Cells:
         return {
             "tests": self._found.window.failing[members].tolist(),
             "runs": len(runs),
-            "shared_runs": self._shared(bad, len(members)),
+            "shared_runs": self._shared(bad),
             "first_report": int(self._loaded.report_ids[reports[0]]),
             "last_report": int(self._loaded.report_ids[reports[-1]]),
             "signatures": self._signatures(bad),
@@ -61,11 +60,10 @@ class _Cells:
             "cells": [self._row(int(one), shown) for one in members[:_TESTS_SHOWN]],
         }
 
-    def _shared(self, bad: Ints, members: int) -> int:
+    def _shared(self, bad: Ints) -> int:
         """Runs in which at least two of its tests failed."""
         run = self._found.window.reports.run[self._ran.report[bad]]
-        pairs = np.unique(np.stack([run, self._ran.test[bad]]), axis=1)
-        return int(np.count_nonzero(np.bincount(pairs[0]) > 1)) if members > 1 and pairs.size else 0
+        return int(np.count_nonzero(distinct_per(run, self._ran.test[bad]) > 1))
 
     def _signatures(self, bad: Ints) -> list[Finding]:
         which, count = np.unique(self._signature[bad], return_counts=True)
@@ -101,7 +99,7 @@ def incidents(found: Analysis, loaded: Loaded) -> Iterator[tuple[int, Finding]]:
     ran = found.window.executions
     bad = np.flatnonzero(ran.failing)
     by_report = grouped(ran.report[bad].astype(np.int64), found.window.signature[bad])
-    for place in np.flatnonzero(judged.found | (reports.decided != 0)).tolist():
+    for place in np.flatnonzero(judged.found | (reports.decided != UNDECIDED)).tolist():
         signatures = np.array(by_report.get(place, []), dtype=np.int64)
         common = np.bincount(signatures[signatures >= 0]) if (signatures >= 0).any() else np.zeros(0, dtype=np.int64)
         yield (

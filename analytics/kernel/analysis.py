@@ -17,6 +17,7 @@ from analytics.kernel.explaining import Standing, causes_by_place
 from analytics.kernel.flakiness import State
 from analytics.kernel.incidents import Incidents, Others, incidents, names_environment
 from analytics.kernel.orderings import OrderFinding, order_findings
+from analytics.kernel.outside import Outside, outside
 from analytics.kernel.parameters import DEFAULTS, Parameters
 from analytics.kernel.priority import BlockedRuns, Priority, blocked_runs, last_failures, priority, spent
 from analytics.kernel.rates import Rates, rates_of
@@ -41,6 +42,8 @@ class Analysis:
     incidents: Incidents
     incident: Flags
     """By report: an incident by our rules, unless a person says otherwise."""
+    outside: Outside
+    """What is left of the executions without failures inside incidents."""
     failed: FailedTests
     clusters: Clusters
     """By co-failure: label by place."""
@@ -67,9 +70,9 @@ def analyse(window: Window, parameters: Parameters = DEFAULTS, progress: Progres
     progress("incidents")
     judged, incident = found_incidents(window, parameters)
     progress("states")
-    failed = failed_tests(window, incident, parameters)
-    taken_out = window.executions.failing & incident[window.executions.report]
-    ran, signature = window.executions.where(~taken_out), window.signature[~taken_out]
+    kept = outside(window, incident)
+    failed = failed_tests(window, kept, parameters)
+    ran, signature = kept.executions, kept.signature
     flaky = failed.is_flaky
     of_flaky = ran.where(flaky[ran.test])
     progress("related failures")
@@ -99,6 +102,7 @@ def analyse(window: Window, parameters: Parameters = DEFAULTS, progress: Progres
         rates=_all_rates(window, failed, parameters),
         incidents=judged,
         incident=incident,
+        outside=kept,
         failed=failed,
         clusters=together,
         by_signature=by_words,

@@ -34,14 +34,6 @@ class Changes:
     def __len__(self) -> int:
         return len(self.test)
 
-    @property
-    def rate_before(self) -> Floats:
-        return np.asarray(self.failed_before / self.executed_before)
-
-    @property
-    def rate_after(self) -> Floats:
-        return np.asarray(self.failed_after / self.executed_after)
-
 
 @dataclass(frozen=True, slots=True)
 class _Change:

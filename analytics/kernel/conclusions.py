@@ -5,11 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from analytics.kernel.bursts import Bursts, bursts
-from analytics.kernel.executions import Executions, Flags, Ints
+from analytics.kernel.executions import Flags, Ints
 from analytics.kernel.flakiness import Evidence, State, Streaks, before_clean, evidence, states, streaks
 from analytics.kernel.onsets import Onsets, onsets
+from analytics.kernel.outside import Outside
 from analytics.kernel.parameters import DEFAULTS, Parameters
-from analytics.kernel.rates import Rates, rates_of
+from analytics.kernel.rates import Rates, failure_rates
 from analytics.kernel.reruns import Beta, fit_prior, to_confirm, to_expose, to_get_past
 from analytics.kernel.window import Window
 
@@ -41,23 +42,20 @@ class FailedTests:
         return np.asarray((self.state == State.FLAKY) | (self.state == State.RECOVERED))
 
 
-def failed_tests(window: Window, incident: Flags, parameters: Parameters = DEFAULTS) -> FailedTests:
-    """`incident` by report."""
-    taken_out = window.executions.failing & incident[window.executions.report]
-    ran, told = window.executions.where(~taken_out), window.told[~taken_out]
-    reports = window.reports
-    found = evidence(ran, reports.situation, told)
+def failed_tests(window: Window, outside: Outside, parameters: Parameters = DEFAULTS) -> FailedTests:
+    """From the window's executions `outside` of incidents."""
+    ran, reports = outside.executions, window.reports
+    found = evidence(ran, reports.situation, outside.told)
     lately, inside = streaks(ran, reports.situation, parameters), bursts(ran, reports.environment, reports.revision)
     showed = (found.contradictions > 0) | (found.recoveries > 0)
     prior = fit_prior(inside.again[showed], inside.cleared[showed], parameters)
-    in_incidents = window.executions.count(taken_out)
-    rates = _rates(ran, np.ones(len(ran.test), dtype=bool), parameters)
+    rates = failure_rates(ran, parameters)
     state = states(
         found,
         lately,
         inside,
         prior,
-        only_in_incidents=(in_incidents > 0) & (rates.failed == 0),
+        only_in_incidents=(outside.in_incidents > 0) & (rates.failed == 0),
         ambiguous=window.ambiguous,
         parameters=parameters,
     )
@@ -65,10 +63,10 @@ def failed_tests(window: Window, incident: Flags, parameters: Parameters = DEFAU
     seen = np.maximum(rates.executed + window.skipped[window.failing], 1)
     return FailedTests(
         rates=rates,
-        first_attempts=_rates(ran, ran.ordinal == 0, parameters),
-        default_branch=_rates(ran, main, parameters),
-        other_branches=_rates(ran, ~main, parameters),
-        in_incidents=in_incidents,
+        first_attempts=failure_rates(ran, parameters, of=ran.ordinal == 0),
+        default_branch=failure_rates(ran, parameters, of=main),
+        other_branches=failure_rates(ran, parameters, of=~main),
+        in_incidents=outside.in_incidents,
         evidence=found,
         streaks=lately,
         onsets=onsets(ran, found, parameters),
@@ -79,7 +77,3 @@ def failed_tests(window: Window, incident: Flags, parameters: Parameters = DEFAU
         to_expose=to_expose((rates.executed - rates.failed) / seen, rates.failed / seen, parameters.confidence),
         to_confirm=to_confirm(before_clean(inside, lately), parameters, until_failure=True),
     )
-
-
-def _rates(ran: Executions, chosen: Flags, parameters: Parameters) -> Rates:
-    return rates_of(ran.count(chosen & ran.failing), ran.count(chosen & ran.executed), parameters)

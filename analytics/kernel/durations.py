@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-import numpy.typing as npt
 from scipy import stats
 
 from analytics.kernel.executions import Executions, Floats
@@ -26,7 +25,7 @@ class Hint(StrEnum):
 class DurationVerdict:
     passing: float
     failing: float
-    """Median seconds; NaN where there is none."""
+    """Median seconds."""
     ratio: float
     p_value: float
     """Of "they take the same time" (Mann-Whitney), asked where the medians are far apart; NaN elsewhere."""
@@ -35,17 +34,10 @@ class DurationVerdict:
     hint: Hint
 
 
-def compare_durations(
-    passing: npt.NDArray[np.floating], failing: npt.NDArray[np.floating], parameters: Parameters = DEFAULTS
-) -> DurationVerdict:
-    """Compare the durations of one test's passing and failing executions."""
-    good, bad = _known(passing), _known(failing)
-    usual, unusual = (float(np.median(one)) if len(one) else float("nan") for one in (good, bad))
-    return _compared(good, bad, usual, unusual, parameters)
-
-
 def compare_all(executions: Executions, parameters: Parameters = DEFAULTS) -> dict[int, DurationVerdict]:
-    """The same for every test that both passed and failed with a duration known: medians of all at once."""
+    """Passing and failing executions of every test that both passed and failed with a duration known.
+
+    Medians of all tests are found at once."""
     ran = executions.where(executions.executed & np.isfinite(executions.duration))
     failing = ran.failing
     group = 2 * ran.test.astype(np.int64) + failing
@@ -65,6 +57,7 @@ def compare_all(executions: Executions, parameters: Parameters = DEFAULTS) -> di
 
 
 def _compared(good: Floats, bad: Floats, usual: float, unusual: float, parameters: Parameters) -> DurationVerdict:
+    """One test's passing and failing seconds, neither empty, with their medians."""
     near = _round_number(bad, parameters)
     ratio = unusual / usual if usual > 0 else float("nan")
     apart = ratio >= parameters.much_slower or ratio <= 1 / parameters.much_slower
@@ -72,18 +65,13 @@ def _compared(good: Floats, bad: Floats, usual: float, unusual: float, parameter
     p_value = float(stats.mannwhitneyu(bad, good, method="asymptotic").pvalue) if asked else float("nan")
     told_apart = asked and p_value < parameters.significance
     hint = Hint.NONE
-    if near == near and (not len(good) or usual < 0.9 * near):
+    if near == near and usual < 0.9 * near:
         hint = Hint.TIMEOUT
     elif told_apart and ratio >= parameters.much_slower:
         hint = Hint.SLOW
     elif told_apart and ratio <= 1 / parameters.much_slower:
         hint = Hint.EARLY
     return DurationVerdict(usual, unusual, ratio, p_value, near, hint)
-
-
-def _known(durations: npt.NDArray[np.floating]) -> Floats:
-    seconds: Floats = np.asarray(durations, dtype=np.float64)
-    return np.asarray(seconds[np.isfinite(seconds)])
 
 
 def _round_number(failing: Floats, parameters: Parameters) -> float:

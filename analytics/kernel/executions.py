@@ -68,11 +68,26 @@ class Executions:
         last[:-1] = (self.test[1:] != self.test[:-1]) | (self.report[1:] != self.report[:-1])
         return last
 
+    def any_attempt(self, flags: Flags) -> Flags:
+        """By `last_attempt`, so each test once a report: whether any attempt of it there has the flag."""
+        last = self.last_attempt
+        if last.all():
+            return flags
+        starts = np.flatnonzero(np.concatenate([[True], last[:-1]]))
+        return np.asarray(np.logical_or.reduceat(flags, starts))
+
 
 def distinct(values: npt.NDArray[np.integer]) -> Ints:
     """The different values, ascending: numpy's own hashes, which is far slower than sorting where there are many."""
     ordered = np.sort(values).astype(np.int64, copy=False)
     return ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])] if len(ordered) else ordered
+
+
+def distinct_per(owner: npt.NDArray[np.integer], value: npt.NDArray[np.integer], owners: int = 0) -> Ints:
+    """How many different values, none below -1, each owner has (both by row); of `owners`, where some have none."""
+    size = int(value.max(initial=-1)) + 2
+    cells = distinct(owner.astype(np.int64) * size + value + 1)
+    return np.bincount(cells // size, minlength=owners).astype(np.int64)
 
 
 def of_matrix(outcomes: npt.NDArray[np.integer]) -> Executions:

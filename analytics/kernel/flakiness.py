@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from analytics.kernel.bursts import Bursts, by_stream
-from analytics.kernel.executions import Executions, Flags, Ints, distinct
+from analytics.kernel.executions import Executions, Flags, Ints, distinct, distinct_per
 from analytics.kernel.parameters import DEFAULTS, Parameters
 from analytics.kernel.reruns import Beta, to_confirm, unlikely_streak
 
@@ -50,8 +50,8 @@ class Evidence:
     """The reports of the first and the last failure that is part of a contradiction or recovery; -1 for none."""
 
 
-def _both(key: Ints, failing: Flags, size: int) -> Ints:
-    """The distinct keys under which something failed and something passed; `size` bounds the keys."""
+def _both(key: Ints, failing: Flags) -> Ints:
+    """The distinct keys under which something failed and something passed."""
     failed = distinct(key[failing])
     return failed[np.isin(failed, key[~failing])] if len(failed) else failed
 
@@ -68,7 +68,7 @@ def _mixed(executions: Executions, where: Ints) -> tuple[Ints, Flags]:
     key, places = _group(executions, where)
     known = key >= 0
     failing = executions.failing
-    mixed = _both(key[known], failing[known], executions.tests * places)
+    mixed = _both(key[known], failing[known])
     count = np.bincount(mixed // places, minlength=executions.tests).astype(np.int64)
     return count, failing & known & np.isin(key, mixed)
 
@@ -127,8 +127,6 @@ class Streaks:
     """Executions there since the last pass; 0 where the last one passed."""
     revisions: Ints
     """Revisions among them."""
-    environment: Ints
-    """Where that is; -1 where it does not fail now."""
     clean: Ints
     """Executions since the last failure, on any branch and in any environment."""
 
@@ -138,21 +136,19 @@ def streaks(executions: Executions, situation: Situation, parameters: Parameters
     ran = executions.where(executions.executed)
     clean = _since_last(ran, ran.failing)
     main = ran.where(situation.default_branch[ran.report])
-    streak, revisions, where = np.zeros_like(clean), np.zeros_like(clean), np.full_like(clean, -1)
+    streak = np.zeros_like(clean)
     if not len(main.test):
-        return Streaks(streak, revisions, where, clean)
+        return Streaks(streak, np.zeros_like(clean), clean)
     key, at = by_stream(main, situation.environment)
     test, last, length = _tails(key, main.test[at], main.failing[at])
     behind = main.count(main.executed)[test] - 1 - main.rank[at][last]
     length[behind >= parameters.lately] = 0
     order = np.lexsort((length, test))
     worst = order[np.append(test[order][1:] != test[order][:-1], True)]  # of each test, the stream with the longest
-    streak[test[worst]], where[test[worst]] = length[worst], situation.environment[main.report[at][last[worst]]]
+    streak[test[worst]] = length[worst]
     rows = np.repeat(last[worst], length[worst]) - (np.arange(length[worst].sum()) - _starts(length[worst]))
-    size = int(situation.revision.max(initial=-1)) + 2
-    codes = main.test[at][rows].astype(np.int64) * size + situation.revision[main.report[at][rows]] + 1
-    revisions += np.bincount(distinct(codes) // size, minlength=ran.tests)
-    return Streaks(streak, revisions, np.where(streak > 0, where, -1), clean)
+    revisions = distinct_per(main.test[at][rows], situation.revision[main.report[at][rows]], ran.tests)
+    return Streaks(streak, revisions, clean)
 
 
 def _starts(length: Ints) -> Ints:

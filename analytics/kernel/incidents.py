@@ -75,7 +75,11 @@ def incidents(
 
     A test counts once a report, by its worst attempt. Its own rate is estimated without the report that is judged."""
     count = len(others.executed)
-    test, where, failed, named = _once_a_report(executions.where(executions.executed), environmental, executions)
+    ran = executions.where(executions.executed)
+    once = ran.last_attempt
+    test, where = ran.test[once].astype(np.int64), ran.report[once].astype(np.int64)
+    failed = ran.any_attempt(ran.failing)
+    named = ran.any_attempt(environmental[executions.executed] & ran.failing)
     executed = np.bincount(where, minlength=count) + others.executed
     failing = np.bincount(where[failed], minlength=count)
     expected, p_value = _improbability(executions.tests, test, where, failed, others)
@@ -88,16 +92,6 @@ def incidents(
     by_words = np.bincount(where[failed & named], minlength=count)
     why[(failing >= parameters.few_failures) & (2 * by_words > failing)] |= Why.ENVIRONMENT
     return Incidents(failing.astype(np.int64), executed.astype(np.int64), expected, p_value, why)
-
-
-def _once_a_report(ran: Executions, environmental: Flags, executions: Executions) -> tuple[Ints, Ints, Flags, Flags]:
-    """Each test of a report once: did any attempt fail, and did one name the environment?"""
-    failed, named = ran.failing, environmental[executions.executed] & ran.failing
-    last = ran.last_attempt
-    if not last.all():
-        starts = np.flatnonzero(np.concatenate([[True], last[:-1]]))
-        failed, named = np.logical_or.reduceat(failed, starts), np.logical_or.reduceat(named, starts)
-    return ran.test[last].astype(np.int64), ran.report[last].astype(np.int64), failed, named
 
 
 def _improbability(tests: int, test: Ints, where: Ints, failed: Flags, others: Others) -> tuple[Floats, Floats]:

@@ -30,8 +30,8 @@ def onsets(executions: Executions, found: Evidence, parameters: Parameters = DEF
     ran = executions.where(executions.executed)
     earlier = ran.report < found.first[ran.test]
     clean = np.full(ran.tests, -1, dtype=np.int64)
-    failed_there = _failed_reports(ran)
-    passed = earlier & ~failed_there
+    passed = np.flatnonzero(ran.last_attempt)[~ran.any_attempt(ran.failing)]
+    passed = passed[earlier[passed]]
     clean[ran.test[passed]] = ran.report[passed]  # reports rise within a test: the last one written stays
     last_failure = np.full(ran.tests, -1, dtype=np.int64)
     last_failure[ran.test[ran.failing]] = ran.report[ran.failing]
@@ -40,12 +40,3 @@ def onsets(executions: Executions, found: Evidence, parameters: Parameters = DEF
     came[ran.test[::-1]] = ran.report[::-1]  # backwards: the first one is written last
     new = (found.first >= 0) & (before < parameters.new_executions) & (came >= parameters.new_executions)
     return Onsets(clean, found.first, found.last, last_failure, before, new)
-
-
-def _failed_reports(ran: Executions) -> Flags:
-    """Whether any attempt of the test failed in the report of each row."""
-    last = ran.last_attempt
-    if last.all():
-        return ran.failing
-    group = np.concatenate([[0], np.cumsum(last[:-1])])
-    return np.asarray(np.bincount(group, weights=ran.failing)[group] > 0)

@@ -15,6 +15,7 @@ from analytics.kernel.orders import (
     cleaners,
     order_verdict,
     partners,
+    single_polluter_rate,
 )
 from analytics.kernel.parameters import DEFAULTS, Parameters
 
@@ -32,6 +33,14 @@ class OrderFinding:
     cleaners: Ints
     explained: bool
     """It failed exactly when its first partner, and no cleaner after it, says that it should."""
+
+    @property
+    def in_random_orders(self) -> float:
+        """The share of random orders in which it would fail; NaN unless polluters and cleaners explain it."""
+        if not (self.explained and self.partners.polluter[0]):
+            return float("nan")
+        polluters = np.count_nonzero(self.partners.related & self.partners.polluter)
+        return single_polluter_rate(int(polluters), len(self.cleaners))
 
 
 NO_PARTNERS = Partners(*(np.zeros(0, kind) for kind in (np.int64, np.float64, bool, bool, np.int64)))

@@ -97,20 +97,20 @@ def before_matrix(orders: Sequence[Ints], order_of_execution: Ints, test: int, t
     """Executions x tests: whether the other test ran earlier than `test`, in the order of the execution.
 
     `orders` are numbers of tests, below `tests`, in order of execution. A test that an order lacks ran at no time."""
-    which, at = np.unique(order_of_execution, return_inverse=True)
-    rows = np.zeros((len(which), tests), dtype=bool)
-    for row, number in enumerate(which.tolist()):
-        rows[row, orders[number][: _step(orders[number], test)]] = True
-    return np.asarray(rows[at])
+    return _matrix(orders, order_of_execution, tests, lambda order: order[: _step(order, test)])
 
 
 def between_matrix(orders: Sequence[Ints], order_of_execution: Ints, first: int, last: int, tests: int) -> Flags:
     """Executions x tests: whether the other test ran after `first` and before `last`."""
+    return _matrix(orders, order_of_execution, tests, lambda order: order[_step(order, first) + 1 : _step(order, last)])
+
+
+def _matrix(orders: Sequence[Ints], order_of_execution: Ints, tests: int, part: Callable[[Ints], Ints]) -> Flags:
+    """Executions x tests: whether the test is in this part of the execution's order."""
     which, at = np.unique(order_of_execution, return_inverse=True)
     rows = np.zeros((len(which), tests), dtype=bool)
     for row, number in enumerate(which.tolist()):
-        order = orders[number]
-        rows[row, order[_step(order, first) + 1 : _step(order, last)]] = True
+        rows[row, part(orders[number])] = True
     return np.asarray(rows[at])
 
 
@@ -275,5 +275,7 @@ def _alike(there: Flags) -> Ints:
 
 
 def single_polluter_rate(polluters: int, cleaners: int) -> float:
-    """The share of random orders in which a victim fails, with single polluters and cleaners: |P|/(|P|+|C|+1)."""
+    """The share of random orders in which a victim fails, with single polluters and cleaners: |P| / (|P| + |C| + 1).
+
+    The last of them before the victim decides (Lam3); each, or none, is that equally often."""
     return polluters / (polluters + cleaners + 1)

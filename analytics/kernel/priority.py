@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from analytics.kernel.executions import Executions, Flags, Floats, Ints, distinct
+from analytics.kernel.executions import Executions, Flags, Floats, Ints, distinct, distinct_per
 from analytics.kernel.parameters import DEFAULTS, Parameters
 from analytics.kernel.rates import clopper_pearson
 
@@ -62,15 +62,8 @@ def spent(executions: Executions, run: Ints) -> Spent:
     ran = executions.where(executions.executed & (run[executions.report] >= 0))
     again = ran.ordinal > 0
     seconds = np.bincount(ran.test[again], weights=np.nan_to_num(ran.duration[again]), minlength=ran.tests)
-    return Spent(_runs_of(ran, run), _runs_of(ran.where(again), run), seconds.astype(np.float64))
-
-
-def _runs_of(ran: Executions, run: Ints) -> Ints:
-    """In how many runs each test is."""
-    size = int(run.max(initial=0)) + 1
-    cells = np.sort(ran.test.astype(np.int64) * size + run[ran.report])  # much faster than np.unique
-    cells = cells[np.diff(cells, prepend=-1) > 0]
-    return np.bincount(cells // size, minlength=ran.tests).astype(np.int64)
+    executed, retried = (distinct_per(part.test, run[part.report], part.tests) for part in (ran, ran.where(again)))
+    return Spent(executed, retried, seconds.astype(np.float64))
 
 
 def blocked_runs(test: Ints, run: Ints, flaky: Flags, runs: int, *, incident: Flags | None = None) -> BlockedRuns:

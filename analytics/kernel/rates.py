@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from analytics.kernel.executions import Executions, Floats, Ints
+from analytics.kernel.executions import Executions, Flags, Floats, Ints
 from analytics.kernel.parameters import DEFAULTS, Parameters
 
 
@@ -44,12 +44,9 @@ def rates_of(
     return Rates(bad, ran, rate, low, high)
 
 
-def failure_rates(executions: Executions, parameters: Parameters = DEFAULTS) -> Rates:
-    """f = (FAIL + ERROR) / executed, per test. A skip is not an execution."""
-    return rates_of(executions.count(executions.failing), executions.count(executions.executed), parameters)
-
-
-def suite_failure_rate(executions: Executions, flaky: npt.NDArray[np.bool_], runs: int) -> Rates:
-    """TSR: runs with at least one failure of a flaky test / runs (Lam6)."""
-    hit = np.unique(executions.report[executions.failing & flaky[executions.test]])
-    return rates_of(np.array([len(hit)]), np.array([runs]))
+def failure_rates(executions: Executions, parameters: Parameters = DEFAULTS, *, of: Flags | None = None) -> Rates:
+    """f = (FAIL + ERROR) / executed, per test, `of` these rows or of all. A skip is not an execution."""
+    failed, executed = executions.failing, executions.executed
+    if of is not None:
+        failed, executed = failed & of, executed & of
+    return rates_of(executions.count(failed), executions.count(executed), parameters)

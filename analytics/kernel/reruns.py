@@ -70,11 +70,6 @@ def unlikely_streak(length: Ints, bursts: Bursts, prior: Beta, parameters: Param
     return np.asarray((length > 1) & (chance <= np.log(parameters.broken_chance)))
 
 
-def to_get_past_known(q: float, confidence: float) -> int:
-    """The same with q known: ceil(log(1 - C) / log q), as in FLEX and Gruber."""
-    return 1 if q <= 0 else int(np.ceil(np.log1p(-confidence) / np.log(q) - 1e-12))
-
-
 # -- to expose it ------------------------------------------------------------------------------------------------
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import stats
 
 from analytics.kernel.discovery import benjamini_hochberg
-from analytics.kernel.executions import Executions, Flags, Floats, Ints
+from analytics.kernel.executions import Executions, Flags, Floats, Ints, distinct_per
 from analytics.kernel.parameters import DEFAULTS, Parameters
 
 HOURS = 24
@@ -100,17 +100,15 @@ def _days(test: Ints, started: Floats, starts: Ints, tests: int) -> Ints:
     for number, start in enumerate(starts):
         shifted = started - 3600 * start
         inside = hours(shifted) < BLOCK
-        days = np.unique(np.stack([test[inside], (shifted[inside] // 86_400).astype(np.int64)]), axis=1)
-        found[:, number] = np.bincount(days[0], minlength=tests)
+        found[:, number] = distinct_per(test[inside], (shifted[inside] // 86_400).astype(np.int64), tests)
     return found
 
 
 def _once_a_report(executions: Executions) -> tuple[Ints, Ints, Flags]:
     """Each test and report in which it was executed, and whether an attempt failed."""
     ran = executions.where(executions.executed)
-    last = np.flatnonzero(ran.last_attempt)
-    failures = np.concatenate([[0], np.cumsum(ran.failing)[last]])
-    return ran.test[last].astype(np.int64), ran.report[last].astype(np.int64), np.diff(failures) > 0
+    once = ran.last_attempt
+    return ran.test[once].astype(np.int64), ran.report[once].astype(np.int64), ran.any_attempt(ran.failing)
 
 
 def _cells(test: Ints, place: Ints, failed: Flags) -> _Cells:

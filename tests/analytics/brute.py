@@ -44,6 +44,14 @@ def transitions(outcomes: list[int], streams: list[int], revisions: list[int]) -
     return seen
 
 
+def reruns_to_get_past(q: float, confidence: float) -> int:
+    """The least n with q^n <= 1 - C, q being known: ceil(log(1 - C) / log q) in FLEX and Gruber."""
+    n = 1
+    while q**n > 1 - confidence + 1e-12:
+        n += 1
+    return n
+
+
 def hypergeometric_tail(runs: int, first: int, second: int, together: int) -> float:
     """P(at least `together` common runs) of two tests that failed in `first` and `second` of `runs` runs."""
     ways = sum(comb(first, k) * comb(runs - first, second - k) for k in range(together, min(first, second) + 1))

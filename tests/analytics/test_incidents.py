@@ -1,5 +1,7 @@
 """Bulks of failures: the machines' fault or the tests', and what durations tell."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -89,7 +91,9 @@ def test_nothing_is_no_incident() -> None:
     ],
 )
 def test_durations_hint_at_causes(passing: list[float], failing: list[float], hint: Hint) -> None:
-    assert durations.compare_durations(np.array(passing), np.array(failing)).hint is hint
+    ran = executions.of_matrix(np.array([[0] * len(passing) + [1] * len(failing)]))
+    found = durations.compare_all(replace(ran, duration=np.array([*passing, *failing])))
+    assert (found[0].hint if found else Hint.NONE) is hint
 
 
 def test_durations_of_all_tests_at_once_are_those_of_each() -> None:
@@ -98,10 +102,11 @@ def test_durations_of_all_tests_at_once_are_those_of_each() -> None:
     ran = executions.of_matrix(outcomes)
     seconds = rng.lognormal(0, 2, size=len(ran.test))
     seconds[rng.random(len(seconds)) < 0.1] = np.nan
-    ran = executions.Executions(ran.tests, ran.test, ran.report, ran.verdict, ran.ordinal, seconds)
+    ran = replace(ran, duration=seconds)
     found = durations.compare_all(ran)
     assert len(found) > 20
     for test, verdict in found.items():
         mine = ran.test == test
-        alone = durations.compare_durations(seconds[mine & ~ran.failing], seconds[mine & ran.failing])
-        assert repr(verdict) == repr(alone)
+        assert verdict.passing == pytest.approx(np.nanmedian(seconds[mine & ~ran.failing]))
+        assert verdict.failing == pytest.approx(np.nanmedian(seconds[mine & ran.failing]))
+        assert repr(verdict) == repr(durations.compare_all(ran.where(mine))[test])

@@ -70,7 +70,7 @@ def test_reruns_follow_the_burst_and_not_the_rate() -> None:
 @pytest.mark.parametrize("q", [0.04, 0.3, 0.6, 0.8])
 def test_with_much_data_the_predictive_number_is_the_known_one(q: float) -> None:
     many = some_bursts(fail_fail=int(1e7 * q), fail_pass=int(1e7 * (1 - q)))
-    assert reruns.to_get_past(many, (0.5, 0.5))[0] == reruns.to_get_past_known(q, 0.95)
+    assert reruns.to_get_past(many, (0.5, 0.5))[0] == brute.reruns_to_get_past(q, 0.95)
 
 
 @given(st.floats(0.001, 0.999), st.floats(0.0, 1.0), st.sampled_from([0.5, 0.95]))
@@ -146,7 +146,7 @@ def test_each_element_of_an_array_has_its_own_number() -> None:
     q, known = [0.02, 0.7, 0.02, 0.4], 1_000_000
     again = np.array([int(known * one) for one in q])
     many = replace(some_bursts(), fail_fail=again, fail_pass=known - again)
-    assert reruns.to_get_past(many, (0.5, 0.5)).tolist() == [reruns.to_get_past_known(one, 0.95) for one in q]
+    assert reruns.to_get_past(many, (0.5, 0.5)).tolist() == [brute.reruns_to_get_past(one, 0.95) for one in q]
     rates = np.array([0.5, 0.001, 0.5])
     assert reruns.to_expose(1 - rates, rates, 0.95).tolist() == [
         int(reruns.to_expose(1 - rates[at : at + 1], rates[at : at + 1], 0.95)[0]) for at in range(3)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import permutations
 from math import comb
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analytics.kernel import orders
+from analytics.kernel import executions, orderings, orders
 from tests.analytics import brute
 
 FEW = 3
@@ -240,6 +241,38 @@ def test_cleaners_are_what_looking_between_gives(drawn, executions) -> None:  # 
     expected = {test: p_value for test, (p_value, lift) in slow.items() if lift < -1e-12}
     assert dict(zip(found.test.tolist(), found.p_value.tolist(), strict=True)) == pytest.approx(expected)
     assert set(found.test[found.related].tolist()) == taken
+
+
+@pytest.mark.parametrize(("polluters", "cleaners"), [((), ()), ((1,), ()), ((1, 2), (3,)), ((1,), (2, 3, 4))])
+def test_the_rate_in_random_orders_is_that_of_all_orders(polluters: tuple[int, ...], cleaners: tuple[int, ...]) -> None:
+    every = [np.array(order) for order in permutations((0, *polluters, *cleaners))]
+    bad = sum(any(fails(order, 0, one, cleaners) for one in polluters) for order in every)
+    assert orders.single_polluter_rate(len(polluters), len(cleaners)) == pytest.approx(bad / len(every))
+
+
+def one_victim(known: tuple[np.ndarray, ...], failed: np.ndarray) -> orderings.OrderFinding:
+    """What is found of test 3, which ran once in each of the orders."""
+    ran = executions.of_matrix(failed.astype(int)[None, :])
+    (found,) = orderings.order_findings(ran, np.arange(len(known)), known, np.array([3]))
+    return found
+
+
+@pytest.mark.parametrize(("cleaners", "rate"), [((), 1 / 2), ((29,), 1 / 3)])
+def test_an_explained_victim_is_told_how_often_random_orders_break_it(cleaners: tuple[int, ...], rate: float) -> None:
+    known = shuffled(40, 150, seed=6)
+    failed = np.array([fails(order, 3, 17, cleaners) for order in known])
+    found = one_victim(known, failed)
+    assert found.explained
+    assert found.in_random_orders == pytest.approx(rate)
+    assert failed.mean() == pytest.approx(rate, abs=0.1)
+
+
+def test_what_no_polluter_explains_has_no_rate_in_random_orders() -> None:
+    known = shuffled(40, 150, seed=6)
+    without_setter = ~orders.before_matrix(known, np.arange(150), 3, 40)[:, 9]
+    assert one_victim(known, without_setter).explained
+    assert np.isnan(one_victim(known, without_setter).in_random_orders)
+    assert np.isnan(one_victim(known, np.random.default_rng(1).random(150) < 0.3).in_random_orders)
 
 
 def test_no_orders_have_no_partners_and_no_cleaners() -> None:

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from analytics.kernel.reruns import NEVER, to_get_past_known
+from analytics.kernel.reruns import NEVER
 from bench import calibration
 from bench.calibration import Advice
+from tests.analytics import brute
 
 CHAINS = np.array([0.0, 0.04, 0.2, 0.5, 0.9])
 
@@ -47,7 +48,7 @@ def test_a_test_that_never_passes_spends_every_rerun() -> None:
 
 def test_the_oracle_is_the_least_number_that_is_enough() -> None:
     best = calibration.oracle(CHAINS, 0.95)
-    assert best.tolist() == [to_get_past_known(q, 0.95) for q in CHAINS]
+    assert best.tolist() == [brute.reruns_to_get_past(q, 0.95) for q in CHAINS]
     assert (calibration.cleared(CHAINS, best) >= 0.95).all()
     assert (calibration.cleared(CHAINS[1:], best[1:] - 1) < 0.95).all()
 
