@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any
 
+import numpy as np
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
 from django.db.models import F, Q, QuerySet
@@ -19,11 +20,11 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from ingest.bundle import read_parts
-from ingest.interning import tests_intern
+from ingest.interning import InternedTests, tests_intern
 from ingest.junit.report import ParsedReport
 from ingest.junit.upload import UploadReading, read_upload
 from ingest.metadata import ORDER_EXECUTED, RunMetadata
-from ingest.models import Report, Upload, UploadChunk
+from ingest.models import Run, Upload, UploadChunk
 from ingest.renaming import renames_suggest
 from ingest.selectors import run_files
 from ingest.storing import RunChanged, report_store, run_store
@@ -81,15 +82,15 @@ def upload_process(*, upload_id: int) -> bool:
         _give_back(upload, claim, error)
         return False
     if done is not None:
-        report, created = done
+        run, created = done
         try:
-            renames_suggest(report=report, created=created)
+            renames_suggest(run=run, created=created)
         except Exception:
             logger.exception("upload %s: no renames suggested", upload_id)
     return True
 
 
-def _process(upload: Upload, claim: uuid.UUID) -> tuple[Report, Numbers] | None:
+def _process(upload: Upload, claim: uuid.UUID) -> tuple[Run, Numbers] | None:
     """Read and store; again where another upload of the same run was quicker."""
     while True:
         known = run_files(upload.project_id, bytes(upload.run_key), besides=upload.pk)
@@ -99,40 +100,41 @@ def _process(upload: Upload, claim: uuid.UUID) -> tuple[Report, Numbers] | None:
             logger.info("upload %s: its run changed meanwhile; it is read again", upload.pk)
 
 
-def _read_and_store(upload: Upload, claim: uuid.UUID, known: frozenset[bytes]) -> tuple[Report, Numbers] | None:
+def _read_and_store(upload: Upload, claim: uuid.UUID, known: frozenset[bytes]) -> tuple[Run, Numbers] | None:
+    """The run, and the tests that it is the first to name; None where it brought nothing."""
     stream = io.BufferedReader(_Chunks(upload.pk), 1024 * 1024)
     reading = read_upload(read_parts(stream), settings.LIMITS, known)
     if not reading.read:
         _finish(upload, claim, reading, state=State.REJECTED, error=_rejection(reading))
         return None
-    metadata, parsed = RunMetadata.from_json(upload.metadata), reading.report
-    started_at = _started_at(upload, metadata, parsed)
-    tests = tests_intern(project_id=upload.project_id, keys=parsed.keys, files=parsed.files, seen_at=started_at)
+    metadata = RunMetadata.from_json(upload.metadata)
+    started_at = _started_at(upload, metadata, reading)
+    parsed = [(one, _tests(upload, one, started_at)) for one in reading.reports]
     with transaction.atomic():
-        run = run_store(upload=upload, parsed=parsed, metadata=metadata, started_at=started_at, known=known)
-        report = None
-        if reading.new:
-            report = report_store(
-                upload=upload,
-                run=run,
-                parsed=parsed,
-                tests=tests,
-                started_at=started_at,
-                order_executed=metadata.order == ORDER_EXECUTED,
+        host = reading.report.hostname
+        run = run_store(upload=upload, host=host, metadata=metadata, started_at=started_at, known=known)
+        for one, tests in parsed if reading.new else ():
+            executed = metadata.order == ORDER_EXECUTED
+            report_store(
+                upload=upload, run=run, parsed=one, tests=tests, started_at=started_at, order_executed=executed
             )
         _finish(upload, claim, reading, state=State.PROCESSED, run=run)
-    return (report, tests.created) if report is not None else None
+    return (run, np.concatenate([tests.created for _, tests in parsed])) if reading.new else None
 
 
-def _told_start(metadata: RunMetadata, parsed: ParsedReport) -> datetime | None:
-    return metadata.started_at or parsed.started_at
+def _tests(upload: Upload, parsed: ParsedReport, seen_at: datetime) -> InternedTests:
+    return tests_intern(project_id=upload.project_id, keys=parsed.keys, files=parsed.files, seen_at=seen_at)
 
 
-def _started_at(upload: Upload, metadata: RunMetadata, parsed: ParsedReport) -> datetime:
+def _told_start(metadata: RunMetadata, reading: UploadReading) -> datetime | None:
+    return metadata.started_at or reading.started_at
+
+
+def _started_at(upload: Upload, metadata: RunMetadata, reading: UploadReading) -> datetime:
     """When the run started, by CI or by the report. A clock that is a day ahead of ours is not believed.
 
     An import tells of the past, and its dates are what orders it."""
-    told = _told_start(metadata, parsed)
+    told = _told_start(metadata, reading)
     if told is None or told > upload.received_at + _SKEW:
         return upload.received_at
     return told
@@ -162,7 +164,7 @@ def _finish(upload: Upload, claim: uuid.UUID, reading: UploadReading, **changes:
 
 def _flag_skew(upload: Upload, reading: UploadReading) -> None:
     """Say so where what is told of the start is more than a day from when it came, and CI sent it just now."""
-    told = _told_start(RunMetadata.from_json(upload.metadata), reading.report)
+    told = _told_start(RunMetadata.from_json(upload.metadata), reading)
     if told is None or upload.token_id is None or abs(told - upload.received_at) <= _SKEW:
         return
     kept = "it is not believed" if told > upload.received_at else "it is kept"
@@ -236,15 +238,22 @@ class _Chunks(io.RawIOBase):
 
 def uploads_sweep() -> list[int]:
     """Find what was received and is not being processed; returns what a worker should be woken for."""
-    abandoned = Upload.objects.filter(state=State.PROCESSING, lease_until__lt=Now())
+    past = Q(lease_until__lt=Now()) | Q(lease_until__gt=Now() + _longest_lease())
+    abandoned = Upload.objects.filter(past, state=State.PROCESSING)
     sentence = (
         f"The worker died {settings.UPLOAD_TRIES} times over this upload, often for lack of memory. "
         "The bytes are kept; it can be processed again."
     )
     _set_aside(abandoned.filter(tries__gte=settings.UPLOAD_TRIES), "worker_died", sentence)
     abandoned.update(state=State.RECEIVED, claim=None, lease_until=None)
-    due = Q(lease_until=None, received_at__lt=Now() - _GRACE) | Q(lease_until__lt=Now())
+    fresh = Q(received_at__range=(Now() - _GRACE, Now() + _GRACE))
+    due = Q(lease_until=None) & ~fresh | past
     waiting = Upload.objects.filter(due, state=State.RECEIVED).order_by("received_at")
     ids = list(waiting.values_list("id", flat=True)[:_SWEPT_AT_ONCE])
     Upload.objects.filter(pk__in=ids, state=State.RECEIVED).update(lease_until=Now() + _lease())
     return ids
+
+
+def _longest_lease() -> timedelta:
+    """No lease of ours reaches further ahead: one that does was given before the clock was put back."""
+    return 2 * max(_lease(), timedelta(seconds=2**settings.UPLOAD_TRIES))
