@@ -5,40 +5,45 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from ingest.models import Rename, Report, Test
+from ingest.models import Rename, Report, Run, Test
 from ingest.renames import Named, likely_renames
 from ingest.selectors import roster_numbers
 from ingest.vectors import Numbers
 
 
-def renames_suggest(*, report: Report, created: Numbers) -> int:
-    """Compare a report that brought new tests with the one before it, and keep what looks like a rename."""
+def renames_suggest(*, run: Run, created: Numbers) -> int:
+    """Compare a run that brought new tests with the one before it, and keep what looks like a rename."""
     if not len(created):
         return 0
-    run = report.run
     earlier = Report.objects.filter(
-        project_id=report.project_id,
-        started_at__lte=report.started_at,
+        project_id=run.project_id,
+        started_at__lte=run.started_at,
         partial=False,
         run__job=run.job,
         run__shard=run.shard,
         run__environment=run.environment,
     )
-    before = earlier.exclude(pk=report.pk).order_by("-started_at", "-id").values_list("roster_id", flat=True).first()
-    if before is None or before == report.roster_id:
+    before = earlier.exclude(run=run).order_by("-started_at", "-id").values_list("run_id", flat=True).first()
+    if before is None:
         return 0
-    gone = np.setdiff1d(roster_numbers(before), roster_numbers(report.roster_id))
-    pairs = likely_renames(_named(report.project_id, gone), _named(report.project_id, created))
+    gone = np.setdiff1d(_numbers(before), _numbers(run.pk))
+    pairs = likely_renames(_named(run.project_id, gone), _named(run.project_id, created))
     if not pairs:
         return 0
     numbers = {pair.old for pair in pairs} | {pair.new for pair in pairs}
-    ids = dict(Test.objects.filter(project_id=report.project_id, number__in=numbers).values_list("number", "id"))
+    ids = dict(Test.objects.filter(project_id=run.project_id, number__in=numbers).values_list("number", "id"))
     rows = [
-        Rename(project_id=report.project_id, old_id=ids[pair.old], new_id=ids[pair.new], score=pair.score)
+        Rename(project_id=run.project_id, old_id=ids[pair.old], new_id=ids[pair.new], score=pair.score)
         for pair in pairs
     ]
     Rename.objects.bulk_create(rows, ignore_conflicts=True)
     return len(rows)
+
+
+def _numbers(run_id: int) -> Numbers:
+    """Every test that the run's reports name: a worker's report alone does not tell what is gone."""
+    rosters = Report.objects.filter(run=run_id).values_list("roster_id", flat=True).distinct()
+    return np.concatenate([np.zeros(0, dtype=np.int32), *map(roster_numbers, rosters)])
 
 
 def _named(project_id: int, numbers: Numbers) -> list[Named]:

@@ -32,7 +32,7 @@ class RunChanged(Exception):
 
 
 def run_store(
-    *, upload: Upload, parsed: ParsedReport, metadata: RunMetadata, started_at: datetime, known: frozenset[bytes]
+    *, upload: Upload, host: str, metadata: RunMetadata, started_at: datetime, known: frozenset[bytes]
 ) -> Run:
     """The upload's run, held until the transaction ends, with nothing in it that was not `known` when we read.
 
@@ -41,7 +41,7 @@ def run_store(
         project_id=upload.project_id,
         key=bytes(upload.run_key),
         metadata=metadata,
-        host=parsed.hostname,
+        host=host,
         started_at=started_at,
     )
     Run.objects.select_for_update(no_key=True).get(pk=run.pk)

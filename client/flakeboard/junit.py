@@ -69,14 +69,3 @@ def _outcome(tags: set[str]) -> str:
     if tags & _ENDED:
         return FAILED
     return SKIPPED if "skipped" in tags else PASSED
-
-
-def says_order(paths: list[str]) -> bool:
-    """Whether the only file was written in order of execution and says so, as this package's pytest plugin does."""
-    if len(paths) != 1:
-        return False
-    try:
-        with open(paths[0], "rb") as file:
-            return b'name="flakeboard.order" value="executed"' in file.read(4_096)
-    except OSError:
-        return False

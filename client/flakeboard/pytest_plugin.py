@@ -131,23 +131,23 @@ class _Session:
             if uploads:
                 self._send(files)
 
-    def _write(self, path: str, exit_status: int) -> list[tuple[str, str]]:
+    def _write(self, path: str, exit_status: int) -> list[str]:
         """One file, or one for each worker: `report.xml`, or `report.gw0.xml` and `report.gw1.xml`."""
         stem, suffix = os.path.splitext(path)
         files = []
         for worker, sequence in sorted(self._recorder.sequences.items()):
-            files.append((worker, f"{stem}.{worker}{suffix}" if worker else path))
-            writing.write(files[-1][1], sequence, worker, exit_status)
+            files.append(f"{stem}.{worker}{suffix}" if worker else path)
+            writing.write(files[-1], sequence, worker, exit_status)
         return files
 
-    def _send(self, files: list[tuple[str, str]]) -> None:
+    def _send(self, files: list[str]) -> None:
         """Results that cannot be sent are told, and change nothing else."""
         from flakeboard import metadata
         from flakeboard.problems import Problem
         from flakeboard.settings import settings_from
 
         try:
-            self._told += sending.send(settings_from(), files, metadata.collect())
+            self._told.append(sending.send(settings_from(), files, metadata.collect()))
         except Problem as problem:
             self._told.append(f"warning: the results were not sent: {problem}")
 

@@ -18,6 +18,7 @@ from flakeboard.options import add_connection, add_metadata, metadata_of, settin
 from flakeboard.packing import named, pack
 from flakeboard.problems import Problem
 from flakeboard.reruns import AUTO, Outcome, Rerunning
+from flakeboard.runners.pytest import plugin_reports
 from flakeboard.runners.runner import Found
 from flakeboard.telling import tell
 from flakeboard.verdict import exit_line
@@ -93,7 +94,7 @@ class _Run:
         """Where the command says that it writes, where its runner usually does, or where we make pytest write."""
         if self._found is None:
             return []
-        named_there = self._found.report_paths()
+        named_there = plugin_reports(self._found) or self._found.report_paths()
         if named_there or self._found.runner.name != "pytest":
             return named_there or list(self._found.runner.reports)
         path = os.path.join(self._folder, "junit.xml")
@@ -116,7 +117,7 @@ class _Run:
         settings = settings_of(self._options)
         if ended.cancelled:
             settings = replace(settings, timeout=min(settings.timeout, _CANCELLED_SECONDS))
-        api, metadata = Api(settings), self._metadata(ended, reports.fresh)
+        api, metadata = Api(settings), self._metadata(ended)
         cases = junit.read(reports.fresh) if self._options.retries else []
         decision = self._ask(api, reports.fresh, metadata, ended.code)
         if ended.code and self._options.retries and decision.may_be_rerun and not ended.cancelled:
@@ -127,11 +128,9 @@ class _Run:
         tell(decision, exit_code, ended.exit_code)
         return exit_code
 
-    def _metadata(self, ended: child.Ended, paths: list[str]) -> dict[str, Any]:
+    def _metadata(self, ended: child.Ended) -> dict[str, Any]:
         metadata = metadata_of(self._options)
         metadata["started_at"] = datetime.fromtimestamp(ended.started, timezone.utc).isoformat()
-        if junit.says_order(paths):
-            metadata.setdefault("order", "executed")
         if self._options.retries:
             metadata.setdefault("build_id", "run " + uuid.uuid4().hex)  # so that reruns are of the same run
         return metadata

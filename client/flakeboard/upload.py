@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from flakeboard import console, files, junit
+from flakeboard import console, files
 from flakeboard.api import Api
 from flakeboard.options import add_connection, add_metadata, metadata_of, settings_of
 from flakeboard.packing import named, pack
@@ -34,10 +34,7 @@ def _upload(options: argparse.Namespace) -> None:
     found = files.readable(files.find(options.patterns))
     if not found:
         raise Problem("no file matches {}.".format(" ".join(options.patterns)))
-    metadata = metadata_of(options)
-    if junit.says_order(found):
-        metadata.setdefault("order", "executed")
-    with pack(named(found), metadata) as package:
+    with pack(named(found), metadata_of(options)) as package:
         answer = Api(settings).upload(package)
         console.say("sent {} in {}.".format(_count(package.files, "file"), _size(package.size)))
     console.say(str(answer.get("page") or answer.get("url") or ""))

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from django.db import transaction
-from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from analytics.columns import Columns
@@ -25,7 +24,7 @@ from dashboard.quarantine.models import GateDecision, Member, Quarantine
 from dashboard.quarantine.norms import norm_of
 from dashboard.quarantine.runners import runner_of
 from dashboard.quarantine.scope import branch_name, covers
-from dashboard.quarantine.selectors import analysed, policy_of
+from dashboard.quarantine.selectors import CALLED_NOW, analysed, policy_of
 from dashboard.quarantine.states import State as QuarantineState
 from ingest.models import Project, Report, Run, Upload
 from ingest.selectors import report_order
@@ -212,8 +211,7 @@ _HOLDS = (QuarantineState.ACTIVE, QuarantineState.EXPIRED)
 
 def _excuses(project: Project, run: Run, numbers: Sequence[int], now: datetime) -> dict[int, Excuse]:
     """By test number: the quarantine whose scope the run is in; one that holds before one that has expired."""
-    called_now = Coalesce("test__alias_of__number", "test__number")
-    members = Member.objects.annotate(now=called_now).filter(
+    members = Member.objects.annotate(now=CALLED_NOW).filter(
         test__project=project, now__in=numbers, quarantine__state__in=_HOLDS
     )
     ids = set(members.values_list("quarantine_id", flat=True))

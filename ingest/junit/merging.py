@@ -1,18 +1,23 @@
-"""Many files, one report: Surefire writes a file a class, Bazel a file an attempt, shards a file each."""
+"""Many files, one report: Surefire writes a file a class, Bazel a file an attempt, shards a file each.
+
+Only the workers of one session stay apart: the sequence of each is an order, and no order joins them."""
 
 import re
 
 from ingest.junit.attempts import Occurrence, join
+from ingest.junit.ordering import worker_of
 from ingest.junit.recipes import Again
 from ingest.junit.report import ParsedReport
 from ingest.junit.rows import set_attempts
 from ingest.verdict import Verdict
 
+_MOST_WORKERS = 256
+"""More than this are no session's workers."""
 _BAZEL_ATTEMPT = re.compile(r"test_attempts/attempt_([0-9]{1,4})\.xml\Z")
 
 
 class Merger:
-    """Collects files; `merged` puts them into the order in which their suites ran, where all say when."""
+    """Collects files, and makes reports of them."""
 
     def __init__(self, attempts: int, known: frozenset[bytes] = frozenset()) -> None:
         self._files: list[tuple[str, ParsedReport]] = []
@@ -28,7 +33,24 @@ class Merger:
         self._files.append((name, report))
         return True
 
-    def merged(self) -> ParsedReport:
+    def reports(self) -> list[ParsedReport]:
+        """One report of all files; one of each file where each is the sequence of another worker."""
+        if self._are_workers():
+            return [report for _, report in sorted(self._files, key=lambda item: worker_of(item[1]))]
+        return [self._merged()]
+
+    def _are_workers(self) -> bool:
+        """Whether every file is another worker's, and no test stands in two: else they speak of the same executions."""
+        workers = {worker_of(report) for _, report in self._files}
+        if "" in workers or not 1 < len(workers) == len(self._files) <= _MOST_WORKERS:
+            return False
+        if any(_BAZEL_ATTEMPT.search(name) for name, _ in self._files):
+            return False
+        tests = {key[4] or key for _, report in self._files for key in report.keys}
+        return len(tests) == sum(len(report.keys) for _, report in self._files)
+
+    def _merged(self) -> ParsedReport:
+        """All files in the order in which their suites ran, where all say when."""
         if len(self._files) == 1:
             return self._files[0][1]
         files = sorted(self._files, key=_attempt_number)

@@ -8,7 +8,19 @@ from operator import itemgetter
 from ingest.junit.report import Failure, ParsedReport, TestKey
 
 _SLACK = 1.02
+_ORDER, _EXECUTED, _WORKER_PROPERTY = "flakeboard.order", "executed", "flakeboard.worker"
+"""Properties that pytest-flakeboard writes: the file is in order of execution, of this worker of xdist alone."""
 _WORKER = re.compile(r"^\[gw[0-9]{1,4}\] |worker 'gw[0-9]{1,4}' crashed", re.MULTILINE)
+
+
+def says_order(report: ParsedReport) -> bool:
+    """Whether the producer states the order, so that nothing has to be guessed."""
+    return report.properties.get(_ORDER) == _EXECUTED
+
+
+def worker_of(report: ParsedReport) -> str:
+    """The worker whose own sequence this file is; empty where it is not one."""
+    return report.properties.get(_WORKER_PROPERTY, "") if says_order(report) else ""
 
 
 def module_of(key: TestKey) -> str:

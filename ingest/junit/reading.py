@@ -10,7 +10,7 @@ from ingest.junit.encoding import NeedsRepair, Utf8Source
 from ingest.junit.keeping import Share
 from ingest.junit.lane import Lane
 from ingest.junit.limits import Limits
-from ingest.junit.ordering import looks_parallel
+from ingest.junit.ordering import looks_parallel, says_order
 from ingest.junit.problems import Refused, over_limit
 from ingest.junit.report import ParsedReport
 from ingest.junit.rows import NamedTwice
@@ -94,7 +94,7 @@ def _read(stream: BinaryIO, limits: Limits, share: Share, *, lane: bool, repair:
     report = target.report
     if repair:
         report.warnings.add("repaired", "Characters that XML forbids were removed; undecodable bytes became U+FFFD.")
-    if report.order_reliable and looks_parallel(report, target.wall_time()):
+    if report.order_reliable and not says_order(report) and looks_parallel(report, target.wall_time()):
         report.order_reliable = False
     return report
 

@@ -1,8 +1,9 @@
-"""A whole upload: every file that its parts hold, each read or refused, and one report of all that was read."""
+"""A whole upload: every file that its parts hold, each read or refused, and the report of all that was read."""
 
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, BinaryIO
 
 from ingest.junit.keeping import Share
@@ -65,13 +66,23 @@ def _label(name: str) -> str:
 
 @dataclass(slots=True)
 class UploadReading:
-    """All files of an upload, and the one report that they make."""
+    """All files of an upload, and what they make: one report, or one of each worker."""
 
-    report: ParsedReport
+    reports: list[ParsedReport]
     files: list[dict[str, Any]] = field(default_factory=list)
     read: int = 0
     new: int = 0
     """Files that were read and are not in the run already."""
+
+    @property
+    def report(self) -> ParsedReport:
+        """The only report; the first worker's where there are several."""
+        return self.reports[0]
+
+    @property
+    def started_at(self) -> datetime | None:
+        """The earliest start that a report tells."""
+        return min((one.started_at for one in self.reports if one.started_at is not None), default=None)
 
     @property
     def first_error(self) -> dict[str, Any] | None:
@@ -125,7 +136,7 @@ def _read_member(member: Member, limits: Limits, share: Share) -> FileOutcome:
 def read_upload(
     parts: Iterable[Part], limits: Limits | None = None, known: frozenset[bytes] = frozenset()
 ) -> UploadReading:
-    """Read an upload's files into one report. Files whose digest is `known` are in the run already."""
+    """Read an upload's files. Files whose digest is `known` are in the run already."""
     limits = limits or Limits()
     merger, outcomes = Merger(limits.attempts, known), []
     read = new = 0
@@ -137,4 +148,4 @@ def read_upload(
             else:
                 outcome.report.warnings.add("known_file", "The run has this file already; it is counted once.")
         outcomes.append(outcome.as_dict())
-    return UploadReading(merger.merged(), outcomes, read, new)
+    return UploadReading(merger.reports(), outcomes, read, new)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 from pathlib import Path
 from typing import Any
 
@@ -74,36 +73,6 @@ def test_another_exit_code_is_another_request(tree: Path) -> None:
 def test_a_file_that_is_gone_is_a_problem_with_its_name(tree: Path) -> None:
     with pytest.raises(Problem, match=r"gone\.xml"):
         pack(named(["gone.xml"]), {})
-
-
-def test_a_thousand_files_of_a_hundred_megabytes_are_one_request_under_fifteen(tmp_path: Path) -> None:
-    chance = random.Random(7)
-    words = [f"word{chance.randrange(5_000)}" for _ in range(3_000)]
-    paths = []
-    for number in range(1_000):
-        path = tmp_path / f"TEST-{number}.xml"
-        path.write_text(report_of_size(number, chance, words, 100_000))
-        paths.append(str(path))
-    assert sum(map(os.path.getsize, paths)) >= 100_000_000
-    with pack(named(paths, str(tmp_path)), {"commit": "1"}) as package:
-        assert package.files == 1_000
-        assert package.size < 15_000_000
-        assert len(package.rewound().read()) == package.size == int(package.headers()["Content-Length"])
-
-
-def report_of_size(number: int, chance, words: list[str], size: int) -> str:
-    """A report with times that differ, and output of words by chance."""
-    parts = [f'<testsuite name="shop.module{number}" tests="400">']
-    length = 0
-    while length < size:
-        output = " ".join(chance.choice(words) for _ in range(5))
-        case = (
-            f'<testcase classname="shop.module{number}.Cart" name="test_case_{length}" time="{chance.random():.6f}">'
-            f"<system-out>2026-01-31 12:00:0{chance.randrange(10)} INFO  shop.cart  request {chance.randrange(10_000)} handled: {output}\n</system-out></testcase>\n"
-        )
-        parts.append(case)
-        length += len(case)
-    return "".join(parts) + "</testsuite>"
 
 
 def test_packing_does_not_hold_the_files_in_memory(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.client.commands import environ_with, flakeboard
+from tests.client.commands import FAILED, GREEN, environ_with, flakeboard
 from tests.client.misbehaving import ACCEPTED, PASSED, TOKEN, Misbehaving, error
 
 SAMPLE = """
@@ -70,17 +71,44 @@ def test_broken() -> None:
 def test_fine() -> None:
     pass
 """
-CRASHES = {
-    "setup": "@pytest.fixture\ndef f():\n    raise ValueError\n\ndef test_it(f):\n    pass\n",
-    "teardown": "@pytest.fixture\ndef f():\n    yield\n    raise ValueError\n\ndef test_it(f):\n    pass\n",
-    "SystemExit": "def test_it():\n    raise SystemExit(3)\n",
+CRASHES = """
+import pytest
+
+@pytest.fixture
+def no_setup():
+    raise ValueError
+
+@pytest.fixture
+def no_teardown():
+    yield
+    raise ValueError
+
+class Odd(BaseException):
+    pass
+
+def test_setup(no_setup) -> None:
+    pass
+
+def test_teardown(no_teardown) -> None:
+    pass
+
+def test_exit() -> None:
+    raise SystemExit(3)
+
+def test_memory() -> None:
+    raise MemoryError
+
+def test_odd() -> None:
+    raise Odd
+"""
+CRASHING = ("test_setup", "test_teardown", "test_exit", "test_memory", "test_odd")
+ENDINGS = {
     "KeyboardInterrupt": "def test_it():\n    raise KeyboardInterrupt\n",
-    "pytest.exit": "def test_it():\n    pytest.exit('enough')\n",
-    "MemoryError": "def test_it():\n    raise MemoryError\n",
-    "own BaseException": "class Odd(BaseException):\n    pass\n\ndef test_it():\n    raise Odd\n",
+    "pytest.exit": "import pytest\n\ndef test_it():\n    pytest.exit('enough')\n",
     "collection": "raise ValueError\n\ndef test_it():\n    pass\n",
     "killed": "import os\n\ndef test_it():\n    os.kill(os.getpid(), 9)\n",
 }
+"""What ends the whole session."""
 
 
 def session(folder: Path, *options: str, source: str | None = None, **environ: Any) -> subprocess.CompletedProcess[str]:
@@ -171,10 +199,6 @@ def test_the_reader_knows_its_order_and_its_attempts(tmp_path: Path) -> None:
 
 
 def test_the_reader_takes_the_reruns_of_the_command_for_attempts(tmp_path: Path) -> None:
-    import io
-
-    from tests.client.commands import FAILED, GREEN
-
     parts = [(f"rerun/0/test_attempts/attempt_{number}.xml", text) for number, text in ((2, GREEN), (1, FAILED))]
     report = reader().read_upload([(name, io.BytesIO(text.encode())) for name, text in parts]).report
     bad = [case for case in report.cases() if case.key[2] == "test_bad"][0]
@@ -202,11 +226,10 @@ def test_auto_reruns_as_often_as_is_recommended(tmp_path: Path, server: Misbehav
     assert server.requests[0].path.endswith("/tests")
 
 
-@pytest.mark.parametrize("crash", ["setup", "teardown", "SystemExit", "MemoryError"])
-def test_a_crash_is_not_rerun(tmp_path: Path, crash: str) -> None:
-    done = session(tmp_path, "--flakeboard-reruns=3", source="import pytest\n" + CRASHES[crash])
+def test_a_crash_is_not_rerun(tmp_path: Path) -> None:
+    done = session(tmp_path, "--flakeboard-reruns=3", source=CRASHES)
     assert done.returncode == 1
-    assert "rerun" not in done.stdout.splitlines()[-1]
+    assert " 3 failed, 1 passed, 2 errors in " in done.stdout, done.stdout
 
 
 def test_fixtures_are_made_anew_for_each_attempt(tmp_path: Path) -> None:
@@ -246,29 +269,34 @@ def test_others_fail_as_ever(tmp_path: Path, server: Misbehaving) -> None:
     assert session(tmp_path, "--flakeboard-quarantine", source=COUNTING, **server.environ()).returncode == 1
 
 
-@pytest.mark.parametrize("crash", CRASHES)
-def test_a_crash_is_never_masked(tmp_path: Path, server: Misbehaving, crash: str) -> None:
+def test_a_crash_is_never_masked(tmp_path: Path, server: Misbehaving) -> None:
+    server.answers = [quarantine(*CRASHING)]
+    done = session(tmp_path, "--flakeboard-quarantine", source=CRASHES, **server.environ())
+    assert done.returncode == 1
+    assert " 3 failed, 1 passed, 2 errors in " in done.stdout, done.stdout
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_what_ends_the_session_is_never_masked(tmp_path: Path, server: Misbehaving, ending: str) -> None:
     server.answers = [quarantine("test_it")]
-    done = session(tmp_path, "--flakeboard-quarantine", source="import pytest\n" + CRASHES[crash], **server.environ())
+    done = session(tmp_path, "--flakeboard-quarantine", source=ENDINGS[ending], **server.environ())
     assert done.returncode != 0, done.stdout
 
 
-@pytest.mark.parametrize(
-    "scope",
-    [
+def test_a_quarantine_that_does_not_hold_here_masks_nothing(tmp_path: Path, server: Misbehaving) -> None:
+    scopes: list[dict[str, Any]] = [
         {"branches": ["main"]},
         {"environments": {"os": "Plan9"}},
         {"expires_at": "2020-01-01T00:00:00Z"},
         {"state": "proposed"},
         {"expires_at": "never"},
-    ],
-)
-def test_a_quarantine_that_does_not_hold_here_masks_nothing(
-    tmp_path: Path, server: Misbehaving, scope: dict[str, Any]
-) -> None:
-    server.answers = [quarantine("test_broken", "test_flaky", **scope)]
+    ]
+    rows = [quarantine("test_broken", "test_flaky", **scope)[1]["results"][0] for scope in scopes]
+    server.answers = [(200, {"results": rows, "next": None})]
     environ = {**server.environ(), "GITHUB_ACTIONS": "true", "GITHUB_REF_NAME": "other"}
-    assert session(tmp_path, "--flakeboard-quarantine", source=COUNTING, **environ).returncode == 1
+    done = session(tmp_path, "--flakeboard-quarantine", source=COUNTING, **environ)
+    assert done.returncode == 1
+    assert "2 failed, 1 passed" in done.stdout
 
 
 def test_without_the_server_nothing_is_masked_and_the_summary_says_so(tmp_path: Path, server: Misbehaving) -> None:
@@ -286,7 +314,9 @@ def test_results_are_sent_at_the_end_in_their_order(tmp_path: Path, server: Misb
     done = session(tmp_path, "--flakeboard-upload", source=COUNTING, **server.environ())
     assert done.returncode == 1
     assert ACCEPTED["page"] in done.stdout
-    assert server.requests[0].metadata()["order"] == "executed"
+    (content,) = server.requests[0].files().values()
+    assert content.index(b"test_flaky") < content.index(b"test_broken") < content.index(b"test_fine")
+    assert b'name="flakeboard.order" value="executed"' in content
 
 
 def test_results_that_cannot_be_sent_change_nothing(tmp_path: Path, server: Misbehaving) -> None:
@@ -296,14 +326,22 @@ def test_results_that_cannot_be_sent_change_nothing(tmp_path: Path, server: Misb
     assert "the results were not sent: Too large." in done.stdout
 
 
-def test_the_command_sends_the_plugins_report_once_with_its_order(tmp_path: Path, server: Misbehaving) -> None:
+@pytest.mark.parametrize("workers", ["", "2"], ids=["alone", "xdist"])
+def test_the_command_finds_the_plugins_reports_and_sends_them_once(
+    tmp_path: Path, server: Misbehaving, workers: str
+) -> None:
     (tmp_path / "test_sample.py").write_text(COUNTING)
     server.answers = [(200, PASSED)]
+    if workers:
+        pytest.importorskip("xdist")
     command = ("-p", "flakeboard.pytest_plugin", "--flakeboard-upload", "--flakeboard-report=r.xml")
-    arguments = ("run", "--report", "r.xml", "--", sys.executable, "-m", "pytest", *command)
-    assert flakeboard(*arguments, cwd=tmp_path, environ=server.environ()).returncode == 0
-    assert [request.path for request in server.requests] == ["/api/v1/projects/shop/gate"]
-    assert server.requests[0].metadata()["order"] == "executed"
+    parallel = ("-p", "xdist", "-n" + workers) if workers else ()
+    arguments = ("run", "--", sys.executable, "-m", "pytest", *command, *parallel)
+    environ = {**server.environ(), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    assert flakeboard(*arguments, cwd=tmp_path, environ=environ).returncode == 0
+    (request,) = server.requests
+    assert request.path == "/api/v1/projects/shop/gate"
+    assert sorted(request.files()) == (["r.gw0.xml", "r.gw1.xml"] if workers else ["r.xml"])
 
 
 # -- xdist -------------------------------------------------------------------------------------------------------
@@ -326,21 +364,16 @@ def test_each_worker_has_its_own_file_in_its_own_order(tmp_path: Path) -> None:
     assert "[gw" not in (tmp_path / "r.gw0.xml").read_text() + (tmp_path / "r.gw1.xml").read_text()
 
 
-def test_workers_are_shards_whose_order_the_reader_trusts(tmp_path: Path, server: Misbehaving) -> None:
+def test_workers_come_in_one_upload_and_the_reader_trusts_the_order_of_each(
+    tmp_path: Path, server: Misbehaving
+) -> None:
     reading = reader()
-    import io
-
-    parallel(
-        tmp_path,
-        "--flakeboard-upload",
-        source=MANY,
-        **server.environ(CIRCLECI="true", CIRCLE_NODE_INDEX="0", CIRCLE_NODE_TOTAL="2"),
-    )
-    assert [request.metadata()["shard"] for request in server.requests] == ["1/2 gw0", "1/2 gw1"]
-    for request in server.requests:
-        assert request.metadata()["order"] == "executed"
-        (content,) = request.files().values()
-        assert reading.read_upload([("r.xml", io.BytesIO(content))]).report.order_reliable
+    parallel(tmp_path, "--flakeboard-upload", source=MANY, **server.environ())
+    (request,) = server.requests
+    reports = reading.read_upload([(name, io.BytesIO(content)) for name, content in request.files().items()]).reports
+    assert [report.order_reliable for report in reports] == [True, True]
+    executed = [(tmp_path / ("log-" + worker)).read_text().split() for worker in ("gw0", "gw1")]
+    assert [[key[2] for key in report.keys] for report in reports] == executed
 
 
 def test_masks_and_reruns_work_in_workers_without_asking_again(tmp_path: Path, server: Misbehaving) -> None:
@@ -355,7 +388,7 @@ def test_masks_and_reruns_work_in_workers_without_asking_again(tmp_path: Path, s
 def test_a_worker_that_crashes_in_a_quarantined_test_fails_the_session(tmp_path: Path, server: Misbehaving) -> None:
     server.answers = [quarantine("test_it")]
     done = parallel(
-        tmp_path, "--flakeboard-quarantine", "--flakeboard-report=r.xml", source=CRASHES["killed"], **server.environ()
+        tmp_path, "--flakeboard-quarantine", "--flakeboard-report=r.xml", source=ENDINGS["killed"], **server.environ()
     )
     assert done.returncode == 1, done.stdout
     assert "crashed while running" in "".join(path.read_text() for path in tmp_path.glob("r*.xml"))

@@ -16,6 +16,8 @@ import pytest
 from tests.client.commands import FAILED, GREEN, environ_with, flakeboard, python, writes
 from tests.client.misbehaving import PASSED, TOKEN, Misbehaving, drip, error, failing, refused
 
+ALONE = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+HASTY = ("--report", "report.xml", "--timeout", "0.4")
 FLAKY = """
 import pathlib, sys
 
@@ -70,21 +72,10 @@ def test_a_red_command_keeps_its_code_if_the_gate_says_no(tmp_path: Path, server
     assert "why: 1 failing test is not quarantined." in done.stdout
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        {**PASSED, "decided": False},
-        {**PASSED, "passed": "true"},
-        {**PASSED, "passed": 1},
-        {"passed": True},
-        {},
-        [],
-        {**PASSED, "failing": "none", "reasons": 3, "passed": None},
-    ],
-)
+@pytest.mark.parametrize("answer", [{**PASSED, "decided": False}, []], ids=["not decided", "no object"])
 def test_only_a_decided_pass_is_a_pass(tmp_path: Path, server: Misbehaving, answer: Any) -> None:
     server.answers = [(200, answer)]
-    options = ("--report", "report.xml", "--timeout", "2")
+    options = ("--report", "report.xml", "--timeout", "0.5")
     assert run(tmp_path, server, *writes("report.xml", FAILED, 1), options=options).returncode == 1
 
 
@@ -99,11 +90,14 @@ def test_an_answer_that_comes_later_is_asked_for_again(tmp_path: Path, server: M
 )
 def test_without_an_answer_the_code_is_the_commands_own(tmp_path: Path, server: Misbehaving, answer: Any) -> None:
     server.answers = [answer]
-    options = ("--report", "report.xml", "--timeout", "1")
-    done = run(tmp_path, server, *writes("report.xml", FAILED, 7), options=options)
+    done = run(tmp_path, server, *writes("report.xml", FAILED, 7), options=HASTY)
     assert done.returncode == 7
     assert "Flakeboard was not asked" in done.stdout
-    assert run(tmp_path, server, *writes("report.xml", GREEN, 0), options=options).returncode == 0
+
+
+def test_without_an_answer_a_green_command_stays_green(tmp_path: Path, server: Misbehaving) -> None:
+    server.answers = [error(500)]
+    assert run(tmp_path, server, *writes("report.xml", GREEN, 0), options=HASTY).returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -118,8 +112,7 @@ def test_without_an_answer_the_code_is_the_commands_own(tmp_path: Path, server: 
 def test_a_server_that_cannot_be_asked_is_told_with_the_reason(
     tmp_path: Path, server: Misbehaving, environ: dict[str, str], why: str
 ) -> None:
-    options = ("--report", "report.xml", "--timeout", "1")
-    done = run(tmp_path, server, *writes("report.xml", FAILED, 1), options=options, **environ)
+    done = run(tmp_path, server, *writes("report.xml", FAILED, 1), options=HASTY, **environ)
     assert done.returncode == 1
     assert why in done.stdout
     assert TOKEN not in done.stdout
@@ -175,6 +168,7 @@ def test_a_signal_reaches_the_command_and_its_end_is_reported(tmp_path: Path, se
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background job ignores it
     )
     wait_for(tmp_path / "ready")
     process.send_signal(number)
@@ -236,7 +230,7 @@ def test_without_a_report_the_code_is_the_commands_own(tmp_path: Path, server: M
 def test_pytest_needs_no_report_option(tmp_path: Path, server: Misbehaving) -> None:
     (tmp_path / "test_sample.py").write_text("def test_bad():\n    assert 0\n")
     server.answers = [(200, PASSED)]
-    done = run(tmp_path, server, sys.executable, "-m", "pytest", "-p", "no:cacheprovider", options=())
+    done = run(tmp_path, server, sys.executable, "-m", "pytest", "-p", "no:cacheprovider", options=(), **ALONE)
     assert done.returncode == 0
     assert server.requests[0].query["runner"] == "pytest"
     assert b'classname="test_sample" name="test_bad"' in list(server.requests[0].files().values())[0]
@@ -274,7 +268,7 @@ def rerun(
     (folder / "test_sample.py").write_text(FLAKY.format(passes_at=passes_at))
     server.answers = answers
     command = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "--junitxml=report.xml", ".")
-    return run(folder, server, *command, options=("--timeout", "20", *options))
+    return run(folder, server, *command, options=("--timeout", "20", *options), **ALONE)
 
 
 def test_a_test_that_passes_when_run_again_lets_the_build_pass(tmp_path: Path, server: Misbehaving) -> None:
@@ -312,9 +306,8 @@ def test_a_number_reruns_without_asking(tmp_path: Path, server: Misbehaving) -> 
     assert done.returncode == 0, done.stdout
 
 
-@pytest.mark.parametrize("code", ["cut_short", "run_errors", "too_few_tests", "report_partial", "exit_code_not_tests"])
-def test_no_rerun_answers_what_is_wrong_with_the_run_itself(tmp_path: Path, server: Misbehaving, code: str) -> None:
-    no = refused(failing("test_flaky", reruns=3), code=code)
+def test_no_rerun_answers_what_is_wrong_with_the_run_itself(tmp_path: Path, server: Misbehaving) -> None:
+    no = refused(failing("test_flaky", reruns=3), code="cut_short")
     assert rerun(tmp_path, server, 1, "--retries", "auto", answers=[(200, no)]).returncode == 1
     assert (tmp_path / "runs").read_text() == "1"
 
@@ -342,20 +335,6 @@ def test_the_budget_ends_reruns(tmp_path: Path, server: Misbehaving) -> None:
     assert (tmp_path / "runs").read_text() == "1"
 
 
-def test_a_rerun_that_writes_no_report_proves_nothing(tmp_path: Path, server: Misbehaving) -> None:
-    """The rerun's exit code alone clears nobody."""
-    server.answers = [(200, refused(failing("test_bad", reruns=1))), (200, PASSED)]
-    (tmp_path / "test_sample.py").write_text("")
-    script = tmp_path / "pytest"
-    script.write_text(
-        f"#!{sys.executable}\nimport os, sys\n"
-        f"if not os.path.exists('once'):\n    open('once', 'w'); open('report.xml', 'w').write({FAILED!r}); sys.exit(1)\n"
-    )
-    os.chmod(str(script), 0o755)
-    done = run(tmp_path, server, "./pytest", options=("--report", "report.xml", "--retries", "auto"))
-    assert done.returncode == 1
-
-
 @pytest.mark.parametrize(
     ("again", "code"),
     [
@@ -363,8 +342,9 @@ def test_a_rerun_that_writes_no_report_proves_nothing(tmp_path: Path, server: Mi
         (GREEN, 1),
         (GREEN.replace(' name="test_bad" time="0.1">', ' name="test_bad" time="0.1"><skipped/>'), 0),
         (GREEN[: len(GREEN) // 2], 0),
+        ("", 0),
     ],
-    ids=["another test fails", "no test says why it failed", "it is skipped", "the report is cut"],
+    ids=["another test fails", "no test says why it failed", "it is skipped", "the report is cut", "there is none"],
 )
 def test_a_rerun_that_is_in_doubt_clears_nothing(tmp_path: Path, server: Misbehaving, again: str, code: int) -> None:
     server.answers = [(200, refused(failing("test_bad", reruns=1))), (200, PASSED)]
@@ -372,7 +352,8 @@ def test_a_rerun_that_is_in_doubt_clears_nothing(tmp_path: Path, server: Misbeha
     script = tmp_path / "pytest"
     script.write_text(
         f"#!{sys.executable}\nimport os, sys\nfirst = not os.path.exists('once')\nopen('once', 'w').close()\n"
-        f"open('report.xml', 'w').write({FAILED!r} if first else {again!r})\nsys.exit(1 if first else {code})\n"
+        f"told = {FAILED!r} if first else {again!r}\nif told:\n    open('report.xml', 'w').write(told)\n"
+        f"sys.exit(1 if first else {code})\n"
     )
     os.chmod(str(script), 0o755)
     done = run(tmp_path, server, "./pytest", options=("--report", "report.xml", "--retries", "auto"))

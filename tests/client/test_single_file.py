@@ -11,7 +11,7 @@ import pytest
 
 from tests.client.commands import GREEN
 from tests.client.conftest import CLIENT
-from tests.client.misbehaving import TOKEN, Misbehaving
+from tests.client.misbehaving import ACCEPTED, PASSED, TOKEN, Misbehaving
 
 SOURCES = sorted((CLIENT / "flakeboard").rglob("*.py"))
 
@@ -54,20 +54,33 @@ def old_pythons() -> list[str]:
 
 
 @pytest.mark.parametrize("interpreter", old_pythons(), ids=["this", "oldest"][: len(old_pythons())])
-def test_the_file_works_with_python_alone(tmp_path: Path, server: Misbehaving, interpreter: str) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "address"),
+    [
+        (["upload", "report.xml", "--strict"], "uploads"),
+        (["run", "--report", "report.xml", "--", "/bin/sh", "-c", "echo >> report.xml"], "gate"),
+    ],
+    ids=["upload", "run"],
+)
+def test_the_file_works_with_python_alone(
+    tmp_path: Path, server: Misbehaving, interpreter: str, arguments: list[str], address: str
+) -> None:
+    """No site packages, no home, no PATH: what a bare image has."""
     path = zipped(tmp_path)
+    server.answers = [(200, {**ACCEPTED, **PASSED})]
     (tmp_path / "report.xml").write_text(GREEN)
     done = subprocess.run(
-        [interpreter, "-I", str(path), "upload", "report.xml", "--strict"],
+        [interpreter, "-I", "-S", str(path), *arguments],
         cwd=str(tmp_path),
-        env={"PATH": "/usr/bin:/bin", **server.environ()},
+        env={"HOME": str(tmp_path / "nobody"), **server.environ()},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stdout
-    assert "http://board.example/projects/shop/uploads/7" in done.stdout
+    assert PASSED["page"] in done.stdout
+    assert server.requests[0].path == "/api/v1/projects/shop/" + address
     assert server.requests[0].headers["Authorization"] == "Bearer " + TOKEN
     assert set(server.requests[0].files()) == {"report.xml"}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,37 @@ def test_one_request_with_metadata_and_the_files(
     said = request.metadata()
     assert (said["commit"], said["branch"], said["environment"]["python"]) == ("c0ffee", "-F@x", "3.12")
     assert "http://board.example/projects/shop/uploads/7" in capsys.readouterr().out
+
+
+def test_a_thousand_files_of_a_hundred_megabytes_are_one_request_under_fifteen(
+    folder: Path, server: Misbehaving, capsys: pytest.CaptureFixture
+) -> None:
+    chance = random.Random(7)
+    cases = [case_by_chance(chance) for _ in range(4_000)]
+    for number in range(1_000):
+        (folder / f"TEST-{number:03}.xml").write_text(report_of_size(number, 100_000, chance, cases))
+    assert sum(path.stat().st_size for path in folder.glob("TEST-*.xml")) >= 100_000_000
+    assert cli.main(["upload", "TEST-*.xml", "--strict"]) == 0
+    (request,) = server.requests
+    assert len(request.body) < 15_000_000
+    assert len(request.files()) == 1_000
+    assert "sent 1,000 files in" in capsys.readouterr().out
+
+
+def case_by_chance(chance: random.Random) -> str:
+    """A case with a time and output that no other has."""
+    output = " ".join(f"word{chance.randrange(5_000)}" for _ in range(5))
+    return (
+        f'<testcase classname="shop.Cart" name="test_{chance.randrange(10**6)}" time="{chance.random():.6f}">'
+        f"<system-out>2026-01-31 12:00:0{chance.randrange(10)} INFO  shop.cart  request "
+        f"{chance.randrange(10_000)} handled: {output}\n</system-out></testcase>\n"
+    )
+
+
+def report_of_size(number: int, size: int, chance: random.Random, cases: list[str]) -> str:
+    """A report of that many characters at least, of these cases in an order of its own."""
+    chosen = chance.choices(cases, k=size // min(map(len, cases)))
+    return f'<testsuite name="shop.module{number}">{"".join(chosen)}</testsuite>'
 
 
 def test_errors_are_tried_again_until_it_works(folder: Path, server: Misbehaving, quick: list[float]) -> None:
@@ -96,7 +128,7 @@ def test_a_slow_server_is_given_up_at_the_deadline(
     folder: Path, server: Misbehaving, behaviour: Any, capsys: pytest.CaptureFixture
 ) -> None:
     server.answers = [behaviour]
-    assert cli.main(["upload", "report.xml", "--timeout", "1"]) == 0
+    assert cli.main(["upload", "report.xml", "--timeout", "0.3"]) == 0
     assert "nothing was sent" in capsys.readouterr().err
 
 
@@ -111,7 +143,7 @@ def test_a_retry_after_past_the_deadline_is_not_waited_for(
 
 def test_nobody_there_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
     monkeypatch.setenv("FLAKEBOARD_URL", "http://127.0.0.1:9")
-    assert cli.main(["upload", "report.xml", "--timeout", "1"]) == 0
+    assert cli.main(["upload", "report.xml", "--timeout", "0.3"]) == 0
     assert "Connection refused" in capsys.readouterr().err
 
 
@@ -177,9 +209,9 @@ def test_no_file_and_no_token_are_warnings(
 def test_the_token_is_never_printed(tmp_path: Path, server: Misbehaving, behaviour: Any) -> None:
     (tmp_path / "report.xml").write_text(GREEN)
     server.answers = [behaviour]
-    for arguments in (["--token", TOKEN], []):
-        environ = server.environ() if not arguments else {**server.environ(), "FLAKEBOARD_TOKEN": ""}
-        done = flakeboard("upload", "report.xml", "--timeout", "1", *arguments, cwd=tmp_path, environ=environ)
+    for arguments, told in ((["--token", TOKEN], ""), ([], TOKEN)):
+        environ = {**server.environ(), "FLAKEBOARD_TOKEN": told}
+        done = flakeboard("upload", "report.xml", "--timeout", "0.4", *arguments, cwd=tmp_path, environ=environ)
         assert server.requests[-1].headers["Authorization"] == "Bearer " + TOKEN
         assert TOKEN not in done.stdout
         assert TOKEN[-20:] not in done.stdout

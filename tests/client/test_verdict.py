@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 from flakeboard import github_words, verdict
 from flakeboard.console import plain
 from flakeboard.decision import Decision, decision_from
@@ -71,3 +74,24 @@ def test_a_pass_and_a_decision_that_is_out_are_told_apart() -> None:
 def test_more_failing_tests_than_the_answer_names_are_not_cleared_by_reruns() -> None:
     many = decision_from(refused(*(failing(f"test_{number}", reruns=1) for number in range(500))))
     assert not many.may_be_rerun
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {**PASSED, "decided": False},
+        {**PASSED, "passed": "true"},
+        {**PASSED, "passed": 1},
+        {"passed": True},
+        {},
+        {**PASSED, "failing": "none", "reasons": 3, "passed": None},
+    ],
+)
+def test_only_a_decided_pass_is_a_pass(answer: dict[str, Any]) -> None:
+    assert not decision_from(answer).passed
+
+
+@pytest.mark.parametrize("code", ["cut_short", "run_errors", "too_few_tests", "report_partial", "exit_code_not_tests"])
+def test_what_is_wrong_with_the_run_is_not_answered_by_reruns(code: str) -> None:
+    assert decision_from(refused(failing("test_a", reruns=1))).may_be_rerun
+    assert not decision_from(refused(failing("test_a", reruns=1), code=code)).may_be_rerun

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 from typing import Sequence
 
 from flakeboard.junit import Case
-from flakeboard.runners.runner import Found, Runner, distinct, without
+from flakeboard.runners.runner import Found, Runner, distinct, options, without
 
 _WITH_VALUE = frozenset(
     [
@@ -107,4 +108,11 @@ def _by_class(case: Case) -> str | None:
     return None
 
 
+def plugin_reports(found: Found) -> list[str]:
+    """Where our own plugin writes, if the command asks it to: one file, or one of each worker of xdist."""
+    named = [value for option, value in options(found.arguments, _PLUGIN) if option in _PLUGIN and value]
+    return [place for path in named for place in (path, "{}.gw*{}".format(*map(glob.escape, os.path.splitext(path))))]
+
+
+_PLUGIN = ("--flakeboard-report",)
 PYTEST = Runner("pytest", ("pytest", "py.test"), _select, report_options=("--junitxml", "--junit-xml"))
