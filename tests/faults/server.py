@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -49,6 +50,7 @@ class Server:
             "UPLOAD_LEASE_SECONDS": "3",
             "SWEEP_SECONDS": "1",
             "UPLOAD_TRIES": "50",
+            "UPLOADS_PER_MINUTE": "100000",
             "LOG_LEVEL": "WARNING",
             **environment,
         }
@@ -66,7 +68,7 @@ class Server:
             self.process = subprocess.Popen(
                 [sys.executable, "manage.py", "serve"], cwd=ROOT, env=self._environment, stdout=output, stderr=output
             )
-        until(self.answers, 60, f"the server answers; it said: {self.output.read_text()[-2000:]}")
+        until(self.answers, 180, f"the server answers; it said: {self.output.read_text()[-2000:]}")
         took = time.monotonic() - began
         if not self.token:
             self.token = self.printed("flk_upload_")
@@ -144,14 +146,34 @@ class Server:
 
         return int(until(attempt, seconds, f"upload {query} is accepted"))
 
+    def connection(self) -> "psycopg2.extensions.connection":
+        return psycopg2.connect(host=str(self.home / "run"), user="flakeboard", dbname="flakeboard")
+
     def query(self, statement: str) -> list[tuple[Any, ...]]:
-        connection = psycopg2.connect(host=str(self.home / "run"), user="flakeboard", dbname="flakeboard")
+        connection = self.connection()
         try:
             with connection.cursor() as cursor:
                 cursor.execute(statement)
                 return list(cursor.fetchall())
         finally:
             connection.close()
+
+    @contextmanager
+    def endless_analysis(self) -> Iterator[None]:
+        """Until the block ends no analysis can: what it would write to is locked."""
+        holder = self.connection()
+        try:
+            with holder.cursor() as cursor:
+                cursor.execute("LOCK TABLE analytics_testfinding IN ACCESS EXCLUSIVE MODE")
+            yield
+        finally:
+            holder.close()
+
+    def analysing(self) -> bool:
+        try:
+            return bool(self.query("SELECT 1 FROM analytics_refresh WHERE claim IS NOT NULL"))
+        except psycopg2.OperationalError:
+            return False
 
     def states(self) -> dict[str, int]:
         try:
@@ -161,10 +183,12 @@ class Server:
 
 
 @contextmanager
-def running(home: Path, **environment: str) -> Iterator[Server]:
+def running(home: Path, token: str = "", **environment: str) -> Iterator[Server]:
+    """One that is started here and stopped at the end; with a token where its database has one already."""
     server = Server(home, **environment)
-    server.start()
+    server.token = token
     try:
+        server.start()
         yield server
     finally:
         if server.process is not None and server.process.poll() is None:
@@ -181,6 +205,28 @@ def suite(build: int, cases: int = CASES) -> bytes:
         for i in range(cases)
     ]
     return f"<testsuite name='s'>{''.join(parts)}</testsuite>".encode()
+
+
+def send_all(server: Server, builds: range) -> None:
+    for build in builds:
+        server.accepted[build] = server.send_until_accepted(suite(build), f"build_id={build}")
+
+
+class Sender(threading.Thread):
+    """A CI system that goes on sending, and retries, while a test breaks things."""
+
+    def __init__(self, server: Server, builds: range) -> None:
+        super().__init__()
+        self._server, self._builds = server, builds
+
+    def run(self) -> None:
+        send_all(self._server, self._builds)
+
+
+def sending(server: Server, builds: range) -> Sender:
+    sender = Sender(server, builds)
+    sender.start()
+    return sender
 
 
 def assert_each_counted_once(server: Server, accepted: dict[int, int], cases: int = CASES) -> None:

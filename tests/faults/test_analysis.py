@@ -11,7 +11,7 @@ import pytest
 from analytics.kernel.analysis import analyse
 from analytics.kernel.flakiness import State
 from analytics.simulate import History, Settings, simulate
-from tests.faults.server import Server, running, until
+from tests.faults.server import Server, running, suite, until
 
 pytestmark = pytest.mark.processes
 SMALL = Settings(seed=11, tests=70, suites=4, days=8, commits_a_day=3, regressions=1, renames=0, new_tests=1)
@@ -95,3 +95,15 @@ def test_an_analysis_whose_worker_was_killed_is_run_by_another(server: Server) -
     assert status == 202
     until(lambda: server.kill("celery", "worker"), 20, "the worker is killed")
     until(lambda: get(server, "analyses/current")["analysis"]["id"] > before, 60, "another one ran it")
+
+
+def test_a_long_analysis_does_not_delay_an_upload(server: Server) -> None:
+    asked = "/api/v1/projects/my-project/analyses"
+    until(lambda: not server.analysing(), 60, "nothing is under way")
+    with server.endless_analysis():
+        assert server.request("POST", asked, Authorization=f"Bearer {server.token}")[0] == 202
+        until(server.analysing, 60, "an analysis is under way, and cannot end")
+        sent = server.send_until_accepted(suite(1, cases=20), "build_id=meanwhile")
+        until(lambda: get(server, f"uploads/{sent}")["state"] == "processed", 60, "the upload is processed")
+        assert server.analysing()
+    until(lambda: not server.analysing(), 60, "the analysis ends when it can")

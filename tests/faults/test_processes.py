@@ -3,14 +3,13 @@
 import shutil
 import signal
 import socket
-import threading
 import time
 from collections.abc import Iterator
 
 import psutil
 import pytest
 
-from tests.faults.server import Server, assert_each_counted_once, running, suite, until
+from tests.faults.server import Server, assert_each_counted_once, running, send_all, sending, suite, until
 
 pytestmark = pytest.mark.processes
 
@@ -20,28 +19,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One server for all tests that only break parts of it: each adds to `accepted`, and all of it must hold."""
     with running(tmp_path_factory.mktemp("home")) as started:
         yield started
-
-
-def send_all(server: Server, builds: range) -> None:
-    for build in builds:
-        server.accepted[build] = server.send_until_accepted(suite(build), f"build_id={build}")
-
-
-class Sender(threading.Thread):
-    """A CI system that goes on sending, and retries, while a test breaks things."""
-
-    def __init__(self, server: Server, builds: range) -> None:
-        super().__init__()
-        self._server, self._builds = server, builds
-
-    def run(self) -> None:
-        send_all(self._server, self._builds)
-
-
-def sending(server: Server, builds: range) -> Sender:
-    sender = Sender(server, builds)
-    sender.start()
-    return sender
 
 
 def test_a_killed_worker_loses_nothing(server: Server) -> None:

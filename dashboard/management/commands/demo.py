@@ -7,6 +7,8 @@ from django.core.management.base import BaseCommand
 from analytics.refreshing import refresh_run
 from dashboard import embedded
 from dashboard.demo import demo_create, demo_load
+from dashboard.demo_decisions import demo_decide
+from dashboard.quarantine.applying import policy_apply
 
 
 class Command(BaseCommand):
@@ -17,4 +19,6 @@ class Command(BaseCommand):
             project = demo_create()
             demo_load(project_id=project.pk)
             refresh_run(project_id=project.pk)
+            demo_decide(project_id=project.pk)
+            policy_apply(project_id=project.pk)
             self.stdout.write(f"The demo is loaded as project {project.slug!r}.")

@@ -3,18 +3,15 @@
 import fcntl
 import os
 import socket
-import sys
 import time
 from typing import Any, TextIO
 
 import psycopg2
 from django.conf import settings
-from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
-from django.db import Error, connection
 
-from dashboard import broker, static_files, welcome
+from dashboard import broker, database, processes, static_files, welcome
 from dashboard.embedded import Cluster
 from dashboard.environment import BadSetting
 from dashboard.supervisor import Child, Supervisor
@@ -35,9 +32,9 @@ class Command(BaseCommand):
             if cluster is not None:
                 cluster.start()
                 supervisor.watchers.append(lambda: self._restart_if_crashed(cluster))
-            _check_database()
+            database.check(connections=database.web_connections())
             _prepare()
-            supervisor.children += [_web(), _worker(), _beat()]
+            supervisor.children += _children()
             self.stdout.write(welcome.message())
             self.stdout.flush()
             supervisor.run()
@@ -57,7 +54,7 @@ class Command(BaseCommand):
             try:
                 cluster.start()
             except (BadSetting, psycopg2.Error, OSError) as error:
-                self._say(_first_line(error))
+                self._say(database.first_line(error))
                 self._database_due = time.monotonic() + 1
 
 
@@ -90,56 +87,19 @@ def _check_port() -> None:
             ) from error
 
 
-def _check_database() -> None:
-    try:
-        connection.ensure_connection()
-    except (Error, ImproperlyConfigured) as error:
-        name = "The embedded database" if settings.EMBEDDED else "The database of DATABASE_URL"
-        raise BadSetting(f"{name} cannot be used: {_first_line(error)}") from error
-
-
-def _first_line(error: Exception) -> str:
-    """What PostgreSQL says first; after it come hints, and the same for other addresses of the host."""
-    return str(error).strip().partition("\n")[0] or type(error).__name__
-
-
 def _prepare() -> None:
     """The tables, the static files, and a home without what killed processes left half done."""
     broker.remove_leftovers(settings.HOME / "broker")
-    for schedule in settings.HOME.glob("beat-schedule*"):
-        schedule.unlink()
+    processes.forget_schedule()
     call_command("migrate", verbosity=0, interactive=False)
     static_files.collect()
 
 
-def _python(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", *arguments]
-
-
-def _web() -> Child:
-    bind = f"[{settings.BIND}]" if ":" in settings.BIND else settings.BIND
-    return Child(
-        "web",
-        _python(
-            *("gunicorn", "dashboard.wsgi", "--bind", f"{bind}:{settings.PORT}"),
-            *("--worker-class", "gthread", "--workers", str(settings.WEB_CONCURRENCY)),
-            *("--threads", str(settings.WEB_THREADS), "--timeout", "120", "--graceful-timeout", "10"),
-            *("--log-level", "warning", "--worker-tmp-dir", str(settings.HOME)),
-        ),
-    )
-
-
-def _worker() -> Child:
-    return Child(
-        "worker",
-        _python(
-            *("celery", "-q", "-A", "dashboard", "worker", "--loglevel", "WARNING"),
-            *("--concurrency", str(settings.WORKER_CONCURRENCY)),
-            *("--without-gossip", "--without-mingle", "--without-heartbeat"),
-        ),
-    )
-
-
-def _beat() -> Child:
-    """Without a pidfile: the home is locked already, and a stale one would keep beat from ever starting again."""
-    return Child("beat", _python(*("celery", "-q", "-A", "dashboard", "beat", "--loglevel", "WARNING", "--pidfile=")))
+def _children() -> list[Child]:
+    """Uploads have a worker of their own: however long an analysis takes, none waits for it."""
+    return [
+        Child("web", processes.web(), environment=processes.web_environment()),
+        Child("worker of uploads", processes.worker(["uploads"]), quiet=True),
+        Child("worker of analyses", processes.worker(["analyses", "notifications"]), quiet=True),
+        Child("beat", processes.beat()),
+    ]

@@ -1,0 +1,18 @@
+"""The clock of server mode, which asks for sweeps: Celery's beat in the place of this process."""
+
+import os
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from dashboard import processes
+
+
+class Command(BaseCommand):
+    help = "Ask for sweeps and other regular work (server mode). Run one of it; a second one does no harm."
+    requires_system_checks: list[str] = []
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        processes.forget_schedule()
+        command = processes.beat()
+        os.execv(command[0], command)  # noqa: S606 - our own command

@@ -1,0 +1,12 @@
+from collections.abc import Iterator
+
+import pytest
+
+from tests.server.installation import Installation, installed
+
+
+@pytest.fixture(scope="session")
+def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    """One for all tests of server mode: each adds to what was accepted, and all of it must hold."""
+    with installed(tmp_path_factory.mktemp("server"), ANALYSIS_DELAY_SECONDS="0") as running:
+        yield running

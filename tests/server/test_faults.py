@@ -1,0 +1,108 @@
+"""Whatever is killed in the middle of load: answered 202 = processed exactly once, and pages serve."""
+
+import signal
+import time
+
+import pytest
+
+from tests.faults.server import assert_each_counted_once, send_all, sending, until
+from tests.server.installation import Installation
+
+pytestmark = pytest.mark.processes
+KILLED = {
+    "web": ("gunicorn",),
+    "worker of uploads": ("celery", "--queues uploads"),
+    "worker of analyses": ("celery", "--queues analyses"),
+    "beat": ("celery", "beat"),
+    "redis": ("redis-server",),
+}
+
+
+def assert_whole(installation: Installation) -> None:
+    assert_each_counted_once(installation, installation.accepted)
+    until(lambda: installation.answers() and installation.ready()[1]["status"] == "ok", 30, "all parts are back")
+
+
+@pytest.mark.parametrize("part", KILLED)
+def test_a_killed_part_loses_nothing_and_comes_back(installation: Installation, part: str) -> None:
+    first = 100 * (1 + list(KILLED).index(part))
+    sender = sending(installation, range(first, first + 8))
+    for _ in range(2):
+        time.sleep(0.5)
+        until(lambda: installation.kill(*KILLED[part]), 30, f"{part} is killed")
+    sender.join()
+    until(lambda: installation.children(*KILLED[part]), 30, f"{part} runs again")
+    assert_whole(installation)
+
+
+@pytest.mark.parametrize("violence", ["stopped", "killed"])
+def test_a_restarted_database_loses_nothing(installation: Installation, violence: str) -> None:
+    first = 600 if violence == "stopped" else 650
+    sender = sending(installation, range(first, first + 6))
+    process = installation.cluster._process
+    assert process is not None
+    process.send_signal(signal.SIGINT if violence == "stopped" else signal.SIGKILL)
+    until(lambda: installation.cluster._process is not process and installation.states(), 30, "the database is back")
+    sender.join()
+    assert_whole(installation)
+
+
+def test_a_broker_that_was_emptied_only_costs_time(installation: Installation) -> None:
+    with installation.suspended("celery", "worker"):
+        send_all(installation, range(700, 704))
+        installation.redis().flushall()
+    assert_whole(installation)
+
+
+def test_a_broker_that_hangs_is_no_reason_to_refuse(installation: Installation) -> None:
+    with installation.suspended("redis-server"):
+        send_all(installation, range(710, 712))
+        status, told = installation.ready()
+        assert (status, told["status"]) == (200, "degraded")
+        assert told["parts"]["broker"] == "degraded: sweep only"
+        assert installation.metrics()["flakeboard_broker_up"] == 0
+    assert_whole(installation)
+
+
+def test_two_workers_that_race_for_one_upload_count_it_once(installation: Installation) -> None:
+    with installation.suspended("celery", "worker"):
+        send_all(installation, range(720, 723))
+        broker = installation.redis()
+        messages = [message for message in broker.lrange("uploads", 0, -1) if b"uploads.process" in message]
+        assert messages, "no message waits: the test tests nothing"
+        for message in messages * 5:
+            broker.lpush("uploads", message)
+    assert_whole(installation)
+
+
+def test_a_clock_that_jumps_an_hour_ahead_counts_nothing_twice(installation: Installation) -> None:
+    """Every claim is out of date at once: the same uploads are taken again while their first holders go on."""
+    sender = sending(installation, range(740, 748))
+    until(lambda: "processing" in installation.states(), 30, "an upload is being processed")
+    with installation.suspended("celery", "--queues uploads"):
+        installation.execute(
+            "UPDATE ingest_upload SET lease_until = lease_until - interval '1 hour', "
+            "received_at = received_at - interval '1 hour' WHERE state IN ('received', 'processing')"
+        )
+    sender.join()
+    assert_whole(installation)
+
+
+def test_without_the_database_it_is_not_ready_and_still_alive(installation: Installation) -> None:
+    with installation.without_database():
+        status, told = installation.ready()
+        assert (status, told["parts"]["database"]) == (503, "unreachable")
+        assert installation.request("GET", "/health/live")[0] == 200
+        assert installation.metrics()["flakeboard_database_up"] == 0
+    assert_whole(installation)
+
+
+def test_a_long_analysis_does_not_delay_an_upload(installation: Installation) -> None:
+    with installation.endless_analysis():
+        send_all(installation, range(730, 731))
+        until(installation.analysing, 60, "an analysis is under way, and cannot end")
+        send_all(installation, range(731, 733))
+        until(lambda: installation.states() == {"processed": len(installation.accepted)}, 60, "uploads go on")
+        assert installation.analysing()
+    assert_whole(installation)
+    until(lambda: not installation.analysing(), 60, "the analysis ends when it can")
