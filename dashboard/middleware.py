@@ -8,8 +8,13 @@ from django.db import InterfaceError, OperationalError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
+from dashboard.people.sessions import session_seen
+from dashboard.people.who import asking
+
 logger = logging.getLogger(__name__)
 Handler = Callable[[HttpRequest], HttpResponse]
+_NEVER = ("camera", "display-capture", "geolocation", "microphone", "payment", "publickey-credentials-get", "usb")
+"""What no page of ours needs of a browser."""
 
 _POLICY = "; ".join(
     (
@@ -25,13 +30,38 @@ _POLICY = "; ".join(
 )
 
 
-def content_security_policy(get_response: Handler) -> Handler:
-    """Scripts of ours alone, no inline ones: what a test's name says never runs."""
+_HEADERS = {
+    "Content-Security-Policy": _POLICY,
+    "Permissions-Policy": ", ".join(f"{name}=()" for name in _NEVER),
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+def headers(get_response: Handler) -> Handler:
+    """Scripts of ours alone, no inline ones: what a test's name says never runs. And what a page says of a project is
+    kept by no cache and shown within no other site."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
-        response.headers.setdefault("Content-Security-Policy", _POLICY)
+        for name, value in _HEADERS.items():
+            response.headers.setdefault(name, value)
+        keep = "private, no-cache" if request.path.startswith("/api/") else "private, no-store"
+        response.headers.setdefault("Cache-Control", keep)
         return response
+
+    return middleware
+
+
+def who_asks(get_response: Handler) -> Handler:
+    """Services that write down who changed what find out here; and sessions that are in use are noted as such."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        with asking(request):
+            response = get_response(request)
+            asked = hasattr(request, "_cached_user")  # where the page did not ask who it is, nor do we
+            if asked and response.status_code < 400 and request.user.is_authenticated:
+                session_seen(request)
+            return response
 
     return middleware
 

@@ -5,11 +5,19 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from ingest.counted import Counted
 from ingest.junit.report import Provenance
 from ingest.verdict import Verdict
 
 VERDICTS = [(verdict.value, verdict.name) for verdict in Verdict]
 PROVENANCES = [(provenance.value, provenance.value) for provenance in Provenance]
+
+
+class LiveProjects(models.Manager["Project"]):
+    """All but those that are being deleted: for everybody else they are gone."""
+
+    def get_queryset(self) -> "models.QuerySet[Project]":
+        return super().get_queryset().filter(deleting_at=None)
 
 
 class Project(models.Model):
@@ -22,7 +30,16 @@ class Project(models.Model):
     """Test numbers given out so far."""
     demo = models.BooleanField(default=False)
     """Simulated: to look at, and to delete."""
+    public = models.BooleanField(default=False, db_default=False)
+    """Whoever reaches the server may read it, signed in or not; nobody changes more for it."""
+    redact = models.BooleanField(default=True, db_default=True)
+    """Secrets in failure text are replaced before it is stored: `ingest.redaction`."""
+    deleting_at = models.DateTimeField(null=True)
+    """Since when it is being deleted, row by row; null for projects that stay."""
     created_at = models.DateTimeField(default=timezone.now)
+
+    objects = LiveProjects()
+    all_objects = models.Manager()  # noqa: DJ012 - a manager, not a field
 
     class Meta:
         ordering = ("slug",)
@@ -36,6 +53,7 @@ class Token(models.Model):
 
     class Scope(models.TextChoices):
         UPLOAD = "upload"
+        GATE = "gate"
         READ = "read"
         QUARANTINE = "quarantine"
 
@@ -73,6 +91,11 @@ class Run(models.Model):
     host = models.CharField(max_length=255, blank=True)
     started_at = models.DateTimeField()
     """What CI or the report says, where that can be; orders histories."""
+    untrusted = models.BooleanField(default=False, db_default=False)
+    """Of a fork, or with something of one in it, and not admitted yet."""
+
+    objects = models.Manager()
+    counted = Counted()
 
     class Meta:
         constraints = (models.UniqueConstraint(fields=("project", "key"), name="run_once"),)
@@ -116,6 +139,8 @@ class Upload(models.Model):
     error = models.JSONField(null=True)
     """Why it was rejected or failed: code and sentence."""
     run = models.ForeignKey(Run, models.SET_NULL, null=True)
+    untrusted = models.BooleanField(default=False, db_default=False)
+    """What a fork sent: its reports are kept apart from all that counts until somebody admits them."""
 
     class Meta:
         constraints = (
@@ -236,6 +261,10 @@ class Report(models.Model):
     skipped = models.IntegerField()
     attempts = models.IntegerField()
     run_errors = models.JSONField(default=list)
+    untrusted = models.BooleanField(default=False, db_default=False)
+
+    objects = models.Manager()
+    counted = Counted()
 
     class Meta:
         constraints = (models.UniqueConstraint(fields=("run", "content_digest"), name="report_once"),)

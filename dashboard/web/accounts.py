@@ -1,24 +1,68 @@
-"""Signing in: by password, or once by the link that `serve` prints."""
+"""Signing in and out: by password, once by the link that `serve` prints, or by a link that was mailed."""
 
+from typing import Any
+
+from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth import login, logout, update_session_auth_hash
-from django.contrib.auth.decorators import login_required
-from django.contrib.auth.forms import AuthenticationForm, SetPasswordForm
+from django.contrib.auth.forms import AuthenticationForm, PasswordResetForm, SetPasswordForm
 from django.contrib.auth.models import User
 from django.contrib.auth.tokens import default_token_generator
-from django.contrib.auth.views import LoginView
-from django.http import HttpRequest, HttpResponse
+from django.contrib.auth.views import LoginView, PasswordResetConfirmView
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
+from django.urls import reverse_lazy
+from django.utils.decorators import method_decorator
 from django.utils.http import urlsafe_base64_decode
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from dashboard.notify.mail import mail_is_set
+from dashboard.people import sso
+from dashboard.people.accounts import password_set
+from dashboard.people.sessions import sign_in
+from dashboard.people.sessions import sign_out as session_sign_out
+from dashboard.people.signing_in import TooManyFailures, attempt_begin, attempt_failed, attempt_succeeded
+from dashboard.web.account import MAY_SET_PASSWORD
+
+_form_page = method_decorator(require_http_methods(["GET", "HEAD", "POST"]), name="dispatch")
 
 
+@_form_page
 class SignInView(LoginView):
     template_name = "sign_in.html"
     authentication_form = AuthenticationForm
     redirect_authenticated_user = True
 
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            attempt_begin(request, self._username())
+        except TooManyFailures as refusal:
+            return _too_many(request, refusal)
+        return super().post(request, *args, **kwargs)
 
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        attempt_succeeded(self.request, self._username())
+        sign_in(self.request, form.get_user(), by="password")
+        return HttpResponseRedirect(self.get_success_url())
+
+    def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
+        attempt_failed(self._username())
+        return super().form_invalid(form)
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        told = {"sso": settings.OIDC_NAME if sso.is_set() else "", "mail": mail_is_set()}
+        return super().get_context_data(**kwargs, **told)
+
+    def _username(self) -> str:
+        return self.request.POST.get("username", "")[:150]
+
+
+def _too_many(request: HttpRequest, refusal: TooManyFailures) -> HttpResponse:
+    response = render(request, "error.html", {"title": "One moment", "sentence": refusal.sentence}, status=429)
+    response.headers["Retry-After"] = str(refusal.seconds)
+    return response
+
+
+@require_safe
 def one_time_sign_in(request: HttpRequest, uid: str, token: str) -> HttpResponse:
     """Sign in by a link that works once: signing in changes what its token is made of."""
     try:
@@ -28,23 +72,48 @@ def one_time_sign_in(request: HttpRequest, uid: str, token: str) -> HttpResponse
     if user is None or not default_token_generator.check_token(user, token):
         sentence = "This link was used before or is too old. A new one is printed by: manage.py sign_in_link"
         return render(request, "error.html", {"title": "Link not valid", "sentence": sentence}, status=403)
-    login(request, user, backend="django.contrib.auth.backends.ModelBackend")
+    sign_in(request, user, by="one-time link")
+    request.session[MAY_SET_PASSWORD] = True  # whoever has the link is the person: the old password may be lost
     return redirect("home" if user.has_usable_password() else "password")
-
-
-@login_required
-def password(request: HttpRequest) -> HttpResponse:
-    """Choose a password."""
-    assert isinstance(request.user, User)
-    form = SetPasswordForm(request.user, request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        update_session_auth_hash(request, form.save())
-        messages.success(request, "Your password is set.")
-        return redirect("home")
-    return render(request, "password.html", {"form": form})
 
 
 @require_POST
 def sign_out(request: HttpRequest) -> HttpResponse:
-    logout(request)
+    session_sign_out(request)
     return redirect("sign_in")
+
+
+# -- a lost password ---------------------------------------------------------------------------------------------
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def password_lost(request: HttpRequest) -> HttpResponse:
+    """Mail a link that lets one choose a new password. The answer is the same whether there is such a person or not."""
+    if not mail_is_set():
+        raise Http404
+    form = PasswordResetForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            attempt_begin(request, f"reset {form.cleaned_data['email']}")
+        except TooManyFailures as refusal:
+            return _too_many(request, refusal)
+        form.save(
+            domain_override=settings.PUBLIC_URL.partition("://")[2],
+            use_https=settings.TLS,
+            subject_template_name="mail/password_subject.txt",
+            email_template_name="mail/password.txt",
+        )
+        messages.success(request, "If an account has this address, a link is on its way to it.")
+        return redirect("sign_in")
+    return render(request, "password_lost.html", {"form": form})
+
+
+@_form_page
+class PasswordResetView(PasswordResetConfirmView):
+    template_name = "password_reset.html"
+    success_url = reverse_lazy("sign_in")
+
+    def form_valid(self, form: SetPasswordForm) -> HttpResponse:
+        password_set(user=form.user, password=form.cleaned_data["new_password1"])
+        messages.success(self.request, "Your password is set. Sign in with it.")
+        return HttpResponseRedirect(str(self.success_url))

@@ -1,0 +1,1 @@
+"""People: what they may do in which project, how they come in, and who changed what."""

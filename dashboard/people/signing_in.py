@@ -1,0 +1,44 @@
+"""Failed sign-ins are counted, by address and by account. Those that succeed are not: offices share addresses."""
+
+from math import ceil
+
+from django.conf import settings
+from django.http import HttpRequest
+
+from dashboard.people.auditing import audit
+from dashboard.people.rates import Rate, give_back, take
+from dashboard.people.who import address_block, client_address
+
+_PERIOD = 900
+
+
+class TooManyFailures(Exception):
+    def __init__(self, seconds: float) -> None:
+        self.seconds = ceil(seconds)
+        minutes = ceil(seconds / 60)
+        self.sentence = f"Too many sign-ins failed. Try again in {minutes} minute{'s' if minutes > 1 else ''}."
+        super().__init__(self.sentence)
+
+
+def attempt_begin(request: HttpRequest, username: str) -> None:
+    """Count the attempt before it is known how it ends: a thousand at once get no more tries than one by one."""
+    for what, who, rate in _buckets(request, username):
+        seconds = take(what, who, rate)
+        if seconds:
+            raise TooManyFailures(seconds)
+
+
+def attempt_succeeded(request: HttpRequest, username: str) -> None:
+    for what, who, rate in _buckets(request, username):
+        give_back(what, who, rate)
+
+
+def attempt_failed(username: str) -> None:
+    audit("sign_in.failed", target=username)
+
+
+def _buckets(request: HttpRequest, username: str) -> tuple[tuple[str, str, Rate], ...]:
+    return (
+        ("sign-in address", address_block(client_address(request)), Rate(settings.SIGN_INS_PER_ADDRESS, _PERIOD)),
+        ("sign-in account", username.strip().casefold()[:150], Rate(settings.SIGN_INS_PER_ACCOUNT, _PERIOD)),
+    )

@@ -1,0 +1,75 @@
+"""Doors: every address and method, for everybody, as tests/access/matrix.txt says. What is not in it is red."""
+
+import pytest
+
+from tests.access.walking import METHODS, Address, addresses, ask, header, line, observed, table, verdict
+from tests.access.world import World
+
+_ADDRESSES = addresses()
+_PARTS = 6
+_IDS = ("upload_id", "run_id", "token_id", "rename_id", "quarantine_id", "decision_id", "channel_id")
+_IDS += ("invitation_id", "member_id", "report_id", "trusted_id")
+
+
+def taken(world: World, address: Address, method: str) -> bool:
+    """Whether the address takes the method, from those who may most."""
+    return verdict(ask(world, address, method, "upload" if address.route.startswith("api/") else "instance")) != "405"
+
+
+@pytest.mark.parametrize("part", range(_PARTS))
+def test_every_address_and_method_is_as_the_table_says(world: World, part: int) -> None:
+    known, wrong, missing, seen = table(), [], [], set()
+    mine = _ADDRESSES[part::_PARTS]
+    for address in mine:
+        for method in METHODS:
+            key = (method, address.route)
+            if not taken(world, address, method):
+                continue
+            seen.add(key)
+            now = observed(world, address, method)
+            if key not in known:
+                missing.append(line(key, now))
+            elif known[key] != now:
+                wrong.append(f"{line(key, known[key])}\n{line(key, now)}")
+    gone = [
+        f"{method} /{one.route}" for one in mine for method in METHODS if (method, one.route) in known.keys() - seen
+    ]
+    assert not missing, _told("These rows are missing in tests/access/matrix.txt; judge each, then add it", missing)
+    assert not wrong, _told("Two lines each, what the table says and what is", wrong)
+    assert not gone, _told("These rows speak of what is no longer there", gone)
+
+
+def _told(sentence: str, rows: list[str]) -> str:
+    return "\n".join([f"{sentence}:", header(), *rows])
+
+
+def test_the_table_speaks_of_nothing_that_is_not_there() -> None:
+    assert {route for _, route in table()} <= {one.route for one in _ADDRESSES}
+
+
+def test_no_address_breaks_for_anybody() -> None:
+    assert {cell for row in table().values() for cell in row} <= {"yes", "sign-in", "401", "403", "404"}
+
+
+@pytest.mark.parametrize("who", ["stranger", "foreign"])
+def test_a_foreign_project_is_answered_as_one_that_is_missing(world: World, who: str) -> None:
+    for address in (one for one in _ADDRESSES if "slug" in one.parts):
+        for method in ("GET", "POST"):
+            there, nowhere = (ask(world, address, method, who, slug=slug) for slug in ("shop", "nowhere"))
+            assert there.status_code == nowhere.status_code, (method, address.route)
+            assert there.content == nowhere.content, (method, address.route)
+
+
+@pytest.mark.parametrize("who", ["administrator", "upload", "quarantine"])
+def test_what_another_project_has_is_answered_as_what_is_missing(world: World, who: str) -> None:
+    walked = 0
+    for address in (one for one in _ADDRESSES if "slug" in one.parts):
+        for part in set(address.parts) & set(_IDS):
+            for method in ("GET", "POST"):
+                pair = [ask(world, address, method, who, **{part: number}) for number in (world.foreign[part], 10**9)]
+                if pair[1].status_code in (401, 403, 405, 302):
+                    continue  # not let in, or not taken, whatever it is
+                walked += 1
+                assert [one.status_code for one in pair] == [404, 404], (method, address.route, part)
+                assert pair[0].content == pair[1].content, (method, address.route, part)
+    assert walked > 3
