@@ -3,6 +3,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Processes that run tests at the same time; each has a PostgreSQL of its own.
+JOBS ?= 2
 
 .PHONY: run test science lint format bench screenshots clean help
 .DEFAULT_GOAL := help
@@ -20,7 +22,7 @@ $(VENV)/.run: requirements.txt | $(BIN)/python
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	@touch $@
 
-$(VENV)/.dev: requirements.txt requirements-dev.txt | $(BIN)/python
+$(VENV)/.dev: requirements.txt requirements-dev.txt requirements-otel.txt requirements-parquet.txt | $(BIN)/python
 	@echo "Installing packages for development …"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	@touch $@ $(VENV)/.run
@@ -34,7 +36,8 @@ run: $(VENV)/.run  ## start Flakeboard; Ctrl-C stops it
 
 test: $(VENV)/.dev  ## run the tests on a real PostgreSQL and in a real browser
 	@$(BIN)/python -m tests.browser.provision
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m tests.server.provision
+	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(ARGS)
 
 science: $(VENV)/.dev  ## reproduce published figures from their data
 	@$(BIN)/python -m pytest tests/science $(ARGS)

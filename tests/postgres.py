@@ -8,13 +8,18 @@ import shutil
 import tempfile
 from pathlib import Path
 
+import pytest
+
 HOME = Path(tempfile.mkdtemp(prefix="flakeboard-tests-"))
+atexit.register(shutil.rmtree, HOME, ignore_errors=True)
 os.environ["FLAKEBOARD_HOME"] = str(HOME)
 os.environ.setdefault("LOG_LEVEL", "WARNING")
 
 
-def pytest_configure() -> None:
-    if not os.environ.get("DATABASE_URL"):
+def pytest_configure(config: pytest.Config) -> None:
+    """Each process that runs tests has a server of its own; the one that only hands tests out needs none."""
+    hands_out = config.getoption("numprocesses", None) and not hasattr(config, "workerinput")
+    if not hands_out and not os.environ.get("DATABASE_URL"):
         _start()
 
 
@@ -23,9 +28,4 @@ def _start() -> None:
 
     cluster = Cluster(HOME, options=("-c", "fsync=off", "-c", "full_page_writes=off", "-c", "synchronous_commit=off"))
     cluster.start()
-    atexit.register(_stop, cluster)
-
-
-def _stop(cluster) -> None:
-    cluster.stop()
-    shutil.rmtree(HOME, ignore_errors=True)
+    atexit.register(cluster.stop)

@@ -1,13 +1,9 @@
 """A small project with something of everything, uploaded and analysed; and programs that ask about it."""
 
-import json
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
-
-from django.test import Client
 
 from analytics.models import Analysis
 from analytics.services import analysis_refresh
@@ -15,6 +11,7 @@ from ingest.metadata import RunMetadata
 from ingest.models import Project, Report, Test, Token
 from ingest.processing import upload_process
 from ingest.services import project_create, token_create, upload_receive
+from tests.api_client import Program
 from tests.conftest import body_of
 
 QUIET = [f"quiet_{number:02}" for number in range(12)]
@@ -69,11 +66,11 @@ class Analysed:
         return Test.objects.get(project=self.project, name=name).number
 
     @property
-    def reader(self) -> "Program":
+    def reader(self) -> Program:
         return Program(self.read_token)
 
     @property
-    def writer(self) -> "Program":
+    def writer(self) -> Program:
         return Program(self.upload_token)
 
 
@@ -97,44 +94,5 @@ def make() -> Analysed:
     return Analysed(project, analysis_refresh(project=project), *tokens)
 
 
-class Program:
-    """One that asks the API with a token."""
-
-    def __init__(self, token: str, slug: str = "shop") -> None:
-        self._headers = {"authorization": f"Bearer {token}"}
-        self._address = f"/api/v1/projects/{slug}/"
-        self._client = Client()
-
-    def get(self, path: str, **headers: str):
-        return self._client.get(self._address + path, headers=self._headers | headers)
-
-    def post(self, path: str, **data: Any):
-        return self.post_raw(path, json.dumps(data))
-
-    def post_raw(self, path: str, body: str):
-        return self._client.post(self._address + path, body, content_type="application/json", headers=self._headers)
-
-    def read(self, path: str) -> Any:
-        response = self.get(path)
-        assert response.status_code == 200, response.content
-        return response.json()
-
-    def pages(self, path: str) -> Iterator[Any]:
-        """All pages of a list, by their links."""
-        answer = self.read(path)
-        while True:
-            yield answer
-            if answer["next"] is None:
-                return
-            answer = self.read(answer["next"].split(self._address)[1])
-
-
 def incident_of(shop: Analysed) -> Report:
     return Report.objects.get(project=shop.project, run__build_id=str(INCIDENT_RUN))
-
-
-def code(response) -> tuple[int, str]:
-    """Status and code of an answer that says no; it has a sentence too."""
-    error = response.json()["error"]
-    assert error["sentence"]
-    return response.status_code, error["code"]

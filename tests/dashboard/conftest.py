@@ -6,17 +6,14 @@ import pytest
 
 from ingest.models import Token
 from ingest.services import project_create, token_create
-from tests.dashboard.analysed import Analysed, Program, make
+from tests.api_client import Program, committed_once
+from tests.dashboard.analysed import Analysed, make
 
 
 @pytest.fixture(scope="module")
 def committed(django_db_setup: None, django_db_blocker) -> Iterator[Analysed]:
-    """Made once for this module; what a test changes is rolled back."""
-    with django_db_blocker.unblock():
-        made = make()
-    yield made
-    with django_db_blocker.unblock():
-        made.project.delete()
+    with committed_once(django_db_blocker, make) as made:
+        yield made
 
 
 @pytest.fixture

@@ -6,7 +6,8 @@ from analytics.services import analysis_refresh
 from dashboard.api import analysis_view
 from ingest.models import Project, Test, Token
 from ingest.services import token_create
-from tests.dashboard.analysed import Analysed, Program, code, incident_of
+from tests.api_client import Program, code
+from tests.dashboard.analysed import Analysed, incident_of
 from tests.dashboard.openapi import Schema
 
 LISTS = ("tests", "clusters", "incidents", "orders", "reruns", "priorities", "analyses")
