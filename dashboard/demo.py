@@ -5,11 +5,15 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
+from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
 from analytics.refreshing import refresh_ask
 from analytics.selectors import current_analysis
 from analytics.simulate import DEMO, History, SimulatedUpload, simulate
+from dashboard.people.auditing import audit
+from dashboard.people.members import member_add
+from dashboard.people.models import Role
 from ingest.bundle import BundleWriter
 from ingest.metadata import RunMetadata
 from ingest.models import Project, Upload
@@ -23,11 +27,15 @@ def demo_project() -> Project | None:
     return Project.objects.filter(demo=True).first()
 
 
-def demo_create() -> Project:
-    """The demo project, empty. There is one at most."""
-    known = demo_project()
-    if known is not None:
-        return known
+def demo_create(*, by: User | None = None) -> Project:
+    """The demo project, empty. There is one at most; whoever asks for it may delete it."""
+    project = demo_project() or _new_demo()
+    if by is not None:
+        member_add(project=project, user=by, role=Role.ADMINISTRATOR)
+    return project
+
+
+def _new_demo() -> Project:
     try:
         with transaction.atomic():
             return project_create(slug=SLUG, name="Demo (simulated)", demo=True)
@@ -82,4 +90,5 @@ def demo_delete(*, project: Project) -> None:
     """Delete the demo and all of its data."""
     if not project.demo:
         raise ValueError("only the demo is deleted this way")
+    audit("project.deleted", project=project, target=project.slug)
     project.delete()

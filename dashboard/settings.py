@@ -5,7 +5,8 @@ from pathlib import Path
 
 import dj_database_url
 
-from dashboard import environment, home
+from dashboard import environment, home, logs
+from dashboard.queues import QueueLimits
 from ingest.junit.limits import Limits
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -21,10 +22,50 @@ CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
 DEBUG = environment.flag("DEBUG", False)
 SECRET_KEY = environment.text("SECRET_KEY", "") or home.secret_key(HOME)
 TLS = PUBLIC_URL.startswith("https://")
-SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = TLS
+PROXIES = environment.number("PROXIES", 0, most=10)
+"""Proxies of ours in front: so many entries of X-Forwarded-For, from its end, are believed."""
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = TLS
+SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+if TLS:  # the prefix makes browsers refuse such a cookie from a neighbour in the domain
+    SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sessionid", "__Host-csrftoken"
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TLS else None
+SECURE_HSTS_SECONDS = environment.number("HSTS_SECONDS", 31_536_000) if TLS else 0
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
+"""HSTS for other names of the domain, and browsers' lists of it: that is for whoever owns the domain to say."""
 SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
+
+# -- people -----------------------------------------------------------------------------------------------------
+
+SIGN_INS_PER_ADDRESS = environment.number("SIGN_INS_PER_ADDRESS", 20, least=1)
+SIGN_INS_PER_ACCOUNT = environment.number("SIGN_INS_PER_ACCOUNT", 20, least=1)
+"""Failed sign-ins in a quarter of an hour, before the next is refused; those that succeed don't count."""
+OIDC_ISSUER = environment.url("OIDC_ISSUER", ("https", "http")).rstrip("/")
+OIDC_CLIENT_ID = environment.text("OIDC_CLIENT_ID", "")
+OIDC_CLIENT_SECRET = environment.text("OIDC_CLIENT_SECRET", "")
+OIDC_NAME = environment.text("OIDC_NAME", "single sign-on")
+OIDC_SCOPES = environment.text("OIDC_SCOPES", "openid profile email")
+OIDC_GROUPS_CLAIM = environment.text("OIDC_GROUPS_CLAIM", "groups")
+OIDC_GROUP_ROLES = environment.words("OIDC_GROUP_ROLES", [])
+"""`group=project:role` for a role in a project, `group=*` for who administers the instance."""
+if OIDC_ISSUER and not (OIDC_CLIENT_ID and OIDC_CLIENT_SECRET):
+    raise environment.BadSetting("OIDC_ISSUER needs OIDC_CLIENT_ID and OIDC_CLIENT_SECRET beside it.")
+OIDC_CI_ISSUERS = environment.words(
+    "OIDC_CI_ISSUERS", ["https://token.actions.githubusercontent.com", "https://gitlab.com"]
+)
+"""Who may sign the ID tokens of CI jobs, each as its tokens call it."""
+OIDC_CI_KEYS = environment.text("OIDC_CI_KEYS", "")
+"""A file with the keys of issuers that cannot be asked from here."""
+FORK_EXCUSES = environment.number("FORK_EXCUSES", 5, least=0, most=1_000_000)
+"""So many failures of one upload of a fork may be excused by quarantines."""
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+]
+PASSWORD_RESET_TIMEOUT = 86_400
+SESSION_COOKIE_AGE = environment.number("SESSION_SECONDS", 1_209_600, least=300)
 
 # -- database and broker ----------------------------------------------------------------------------------------
 
@@ -45,7 +86,7 @@ else:
 DATABASES = {
     "default": {
         **_database,
-        "CONN_MAX_AGE": 60,
+        "CONN_MAX_AGE": environment.number("DATABASE_CONNECTION_SECONDS", 60, most=86_400),
         "CONN_HEALTH_CHECKS": True,
         "OPTIONS": {"connect_timeout": 5, **_database.get("OPTIONS", {})},
     }
@@ -65,7 +106,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = (
         "polling_interval": 0.1,
     }
     if BROKER_URL.startswith("filesystem")
-    else {"visibility_timeout": 300}
+    else {"visibility_timeout": 300, "socket_connect_timeout": 2, "socket_timeout": 5, "socket_keepalive": True}
     if BROKER_URL.startswith("redis")
     else {}
 )
@@ -76,8 +117,35 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_PUBLISH_RETRY = False
-CELERY_TASK_TIME_LIMIT = environment.number("TASK_SECONDS", 900, least=10)
-CELERY_WORKER_MAX_MEMORY_PER_CHILD = environment.number("WORKER_MEMORY_KB", 1_500_000, least=200_000)
+CELERY_BROKER_CONNECTION_TIMEOUT = 2
+CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
+QUEUES = {
+    "uploads": QueueLimits(
+        seconds=environment.number("UPLOAD_SECONDS", 600, least=10),
+        memory_kb=environment.number("UPLOAD_MEMORY_KB", 1_500_000, least=200_000),
+        processes=environment.number("WORKER_CONCURRENCY", 2, least=1, most=256),
+    ),
+    "analyses": QueueLimits(
+        seconds=environment.number("TASK_SECONDS", 900, least=10),
+        memory_kb=environment.number("WORKER_MEMORY_KB", 1_500_000, least=200_000),
+        processes=environment.number("ANALYSIS_CONCURRENCY", 1, least=1, most=256),
+    ),
+    "notifications": QueueLimits(
+        seconds=environment.number("NOTIFICATION_SECONDS", 120, least=10),
+        memory_kb=environment.number("NOTIFICATION_MEMORY_KB", 500_000, least=200_000),
+        processes=environment.number("NOTIFICATION_CONCURRENCY", 1, least=1, most=256),
+    ),
+}
+"""Queue -> what its workers may use. Uploads have workers of their own: an analysis can never keep one waiting."""
+CELERY_TASK_DEFAULT_QUEUE = "analyses"
+CELERY_TASK_ROUTES = {
+    "uploads.*": {"queue": "uploads"},
+    **{
+        f"{kind}.*": {"queue": "notifications"}
+        for kind in ("notifications", "deliveries", "digests", "quarantines", "keeping")
+    },
+}
+CELERY_TASK_TIME_LIMIT = max(limits.seconds for limits in QUEUES.values())
 CELERY_BEAT_SCHEDULE_FILENAME = str(HOME / "beat-schedule")
 SWEEP_SECONDS = environment.number("SWEEP_SECONDS", 15, least=1, most=3_600)
 CELERY_BEAT_SCHEDULE = {
@@ -85,8 +153,10 @@ CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "uploads.sweep", "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS}},
     "analyses": {"task": "analyses.sweep", "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS}},
     "quarantines": {"task": "quarantines.expire", "schedule": 60, "options": {"expires": 60}},
+    "notifications": {"task": "notifications.sweep", "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS}},
+    "digests": {"task": "digests.sweep", "schedule": 300, "options": {"expires": 300}},
+    "keeping": {"task": "keeping.sweep", "schedule": 60, "options": {"expires": 60}},
 }
-WORKER_CONCURRENCY = environment.number("WORKER_CONCURRENCY", 2, least=1, most=256)
 WEB_CONCURRENCY = environment.number("WEB_CONCURRENCY", 2, least=1, most=256)
 WEB_THREADS = environment.number("WEB_THREADS", 16, least=1, most=1_024)
 
@@ -108,14 +178,37 @@ UPLOAD_TRIES = environment.number("UPLOAD_TRIES", 5, least=1, most=100)
 """How often a worker may die over one upload before it is set aside as failed."""
 UPLOAD_LEASE_SECONDS = environment.number("UPLOAD_LEASE_SECONDS", 45, least=2, most=3_600)
 """How long a claim holds without a sign of life."""
-UPLOADS_PER_MINUTE = environment.number("UPLOADS_PER_MINUTE", 600, least=1)
+UPLOADS_PER_MINUTE = environment.number("UPLOADS_PER_MINUTE", 60, least=1)
 """Uploads that one token may send in a minute."""
+UPLOAD_BYTES_PER_HOUR = environment.number("UPLOAD_BYTES_PER_HOUR", 2_000_000_000, least=1)
+"""Bytes that one token may send in an hour, by uploads and to the gate."""
+GATES_PER_MINUTE = environment.number("GATES_PER_MINUTE", 60, least=1)
+"""Questions to the gate that one token may ask in a minute."""
 WAIT_SECONDS = environment.number("WAIT_SECONDS", 60, least=1, most=600)
 """The longest that `?wait=` may hold a request."""
 DATA_UPLOAD_MAX_NUMBER_FILES = LIMITS.files
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 200
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+
+# -- what is kept -----------------------------------------------------------------------------------------------
+
+AUDIT_DAYS = environment.number("AUDIT_DAYS", 0, most=36_500)
+"""How long entries of the audit log are kept; 0 for ever. Projects have ages of their own for everything else."""
+if 0 < AUDIT_DAYS < 90:
+    raise environment.BadSetting(f"AUDIT_DAYS={AUDIT_DAYS} must be 0, for ever, or at least 90.")
+
+# -- messages to people and other programs ----------------------------------------------------------------------
+
+OUTGOING_ALLOW = environment.words("OUTGOING_ALLOW", [])
+"""Networks and hosts that webhooks and trackers may be on besides the open internet."""
+OUTGOING_SECONDS = environment.number("OUTGOING_SECONDS", 10, least=1, most=60)
+"""The longest that one request to such a place may take."""
+DIGEST_HOUR = environment.number("DIGEST_HOUR", 6, least=0, most=23)
+_mail = environment.mail_server("EMAIL_URL")
+EMAIL_HOST, EMAIL_PORT, EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _mail.host, _mail.port, _mail.user, _mail.password
+EMAIL_USE_TLS, EMAIL_USE_SSL, EMAIL_TIMEOUT = _mail.starttls, _mail.tls, 15
+DEFAULT_FROM_EMAIL = environment.text("EMAIL_FROM", "flakeboard@localhost")
 
 # -- Django -----------------------------------------------------------------------------------------------------
 
@@ -135,10 +228,17 @@ INSTALLED_APPS = [
     "analytics",
     "dashboard",
     "dashboard.quarantine",
+    "dashboard.notify",
+    "dashboard.people",
+    "dashboard.keeping",
+    "dashboard.trust",
 ]
 MIDDLEWARE = [
+    "dashboard.health.probes_first",
+    "dashboard.logs.request_context",
+    "dashboard.metrics.count_requests",
     "django.middleware.security.SecurityMiddleware",
-    "dashboard.middleware.content_security_policy",
+    "dashboard.middleware.headers",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -147,6 +247,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "dashboard.middleware.database_unavailable",
+    "dashboard.middleware.who_asks",
 ]
 ROOT_URLCONF = "dashboard.urls"
 WSGI_APPLICATION = "dashboard.wsgi.application"
@@ -169,6 +270,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
 ]
+CSRF_FAILURE_VIEW = "dashboard.web.errors.forged"
 LOGIN_URL = "sign_in"
 LOGIN_REDIRECT_URL = "home"
 LANGUAGE_CODE = "en-gb"
@@ -209,6 +311,10 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "COMPONENT_SPLIT_REQUEST": True,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "dashboard.api.schema.promise_everywhere",
+    ],
     "ENUM_NAME_OVERRIDES": {
         "UploadStateEnum": "ingest.models.Upload.State",
         "TestStateEnum": "dashboard.api.row_serializers.STATES",
@@ -217,14 +323,19 @@ SPECTACULAR_SETTINGS = {
         "QuarantineModeEnum": "dashboard.api.quarantines_serializers.MODES",
         "QuarantineActionEnum": "dashboard.api.quarantines_serializers.ACTIONS",
         "PolicyModeEnum": "dashboard.api.policy_serializers.POLICY_MODES",
+        "OrderFindingKindEnum": "dashboard.api.finding_serializers.ORDER_FINDING_KINDS",
+        "ChannelKindEnum": "dashboard.api.channels_serializers.CHANNEL_KINDS",
+        "ChannelPaceEnum": "dashboard.api.channels_serializers.PACES",
+        "NewsEnum": "dashboard.api.channels_serializers.NEWS",
     },
 }
 
-_log_level = environment.choice("LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"))
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["console"], "level": _log_level},
-}
+# -- what is told to operators ----------------------------------------------------------------------------------
+
+LOG_LEVEL = environment.choice(
+    "LOG_LEVEL", "WARNING" if EMBEDDED else "INFO", ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+)
+LOG_FORMAT = environment.choice("LOG_FORMAT", "LINE", ("LINE", "JSON")).lower()
+LOGGING = logs.configuration(LOG_FORMAT, LOG_LEVEL)
+METRICS_TOKEN = environment.text("METRICS_TOKEN", "")
+METRICS_ALLOW = environment.networks("METRICS_ALLOW", ["127.0.0.0/8", "::1/128"])

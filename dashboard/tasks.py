@@ -3,20 +3,26 @@
 import logging
 
 from celery import Task
+from django.conf import settings
 
 from analytics import refreshing
-from dashboard import demo
+from dashboard import demo, demo_decisions, logs
 from dashboard.celery import app
+from dashboard.keeping import deleting, retaining
+from dashboard.notify import delivering, digesting, spreading
 from dashboard.quarantine import applying, expiry
 from ingest import processing
 from ingest.selectors import upload_project
 
 logger = logging.getLogger(__name__)
+_KEEPING_SECONDS = 30
 
 
 @app.task(name="uploads.process")
 def process_upload(upload_id: int) -> None:
+    logs.note(upload=upload_id)
     if processing.upload_process(upload_id=upload_id):
+        logger.info("the upload is finished")
         refreshing.refresh_ask(project_id=upload_project(upload_id))
 
 
@@ -34,12 +40,42 @@ def refresh_analysis(project_id: int) -> None:
 
 @app.task(name="policies.apply")
 def apply_policy(project_id: int) -> None:
+    demo_decisions.demo_decide(project_id=project_id)
     applying.policy_apply(project_id=project_id)
 
 
 @app.task(name="quarantines.expire")
 def expire_quarantines() -> None:
     expiry.quarantines_expire()
+
+
+@app.task(name="notifications.sweep")
+def sweep_notifications() -> None:
+    spreading.notifications_spread()
+    for delivery_id in delivering.deliveries_due():
+        # One that nobody took before the next sweep is handed out again.
+        send_delivery.apply_async((delivery_id,), expires=settings.SWEEP_SECONDS)
+
+
+@app.task(name="deliveries.send")
+def send_delivery(delivery_id: int) -> None:
+    delivering.delivery_send(delivery_id=delivery_id)
+
+
+@app.task(name="digests.sweep")
+def sweep_digests() -> None:
+    for project_id in digesting.digests_due():
+        digesting.digest_make(project_id=project_id)
+    delivering.deliveries_forget()
+
+
+@app.task(name="keeping.sweep")
+def sweep_keeping() -> None:
+    """For half of the time until the next one, so that messages to people are not held up."""
+    enough = retaining.after(_KEEPING_SECONDS)
+    deleting.deletion_sweep(enough=enough)
+    retaining.retention_sweep(enough=enough)
+    retaining.audit_forget()
 
 
 @app.task(name="analyses.sweep")
@@ -57,6 +93,7 @@ def load_demo(project_id: int) -> None:
 
 def wake_worker(upload_id: int) -> None:
     """Tell a worker of an upload. Where the broker is away the sweep will find it: nothing is lost, only later."""
+    logs.note(upload=upload_id)
     _wake(process_upload, upload_id, f"upload {upload_id}")
 
 

@@ -7,7 +7,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
 from analytics.models import Analysis
-from analytics.selectors import current_analysis
+from analytics.selectors import current_analyses, current_analysis
 from dashboard.api.errors import ApiError
 from dashboard.api.etags import Version, etag_of, is_known
 from dashboard.api.project_view import ProjectView
@@ -56,4 +56,4 @@ class AnalysisView(ProjectView):
 
 
 def _current(project: Project) -> int | None:
-    return Analysis.objects.filter(project=project, current=True).values_list("pk", flat=True).first()
+    return current_analyses().filter(project=project).values_list("pk", flat=True).first()

@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 from typing import Any
 
-from django.db.models import QuerySet
 from django.http import Http404
 from drf_spectacular.utils import extend_schema_view
 
 from analytics.models import Analysis, ClusterFinding
 from analytics.naming import Names, names
+from analytics.selectors import clusters_of
 from dashboard.api.analysis_view import AnalysisView
 from dashboard.api.cluster_serializers import ClusterDetailSerializer, ClusterListSerializer
 from dashboard.api.listing import PageQuery, asked, one_of, page_asked, paged
@@ -20,11 +20,6 @@ _LISTED = 10
 
 class ClusterQuery(PageQuery):
     view = one_of("view", ClusterFinding.View.values, "Only clusters by co-failure, or only those by signature.")
-
-
-def _clusters(analysis: Analysis | None) -> QuerySet[ClusterFinding]:
-    found = ClusterFinding.objects.filter(analysis=analysis) if analysis else ClusterFinding.objects.none()
-    return found.order_by("-view", "-data__runs", "number")
 
 
 def _names(project: Project, found: Iterable[ClusterFinding], tests: int | None) -> Names:
@@ -66,7 +61,7 @@ class ClusterListView(AnalysisView):
 
     def body(self, project: Project, analysis: Analysis | None) -> dict[str, Any]:
         query = asked(ClusterQuery, self.request)
-        found = _clusters(analysis)
+        found = clusters_of(analysis)
         if query["view"]:
             found = found.filter(view=query["view"])
         page = page_asked(query, found.count())
@@ -87,7 +82,7 @@ class ClusterView(AnalysisView):
     serializer_class = ClusterDetailSerializer
 
     def body(self, project: Project, analysis: Analysis | None) -> dict[str, Any]:
-        cluster = _clusters(analysis).filter(view=self.kwargs["view"], number=self.kwargs["number"]).first()
+        cluster = clusters_of(analysis).filter(view=self.kwargs["view"], number=self.kwargs["number"]).first()
         if cluster is None:
             raise Http404
         known = _names(project, [cluster], None)

@@ -1,5 +1,6 @@
 """Every error of the API has one form: a stable code, a sentence, and details where they help."""
 
+import errno
 import logging
 from typing import Any
 
@@ -14,6 +15,7 @@ from ingest.junit.problems import Refused
 from ingest.tokens import redact
 
 logger = logging.getLogger(__name__)
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class ApiError(Exception):
@@ -72,6 +74,10 @@ def handle(exception: Exception, context: dict[str, Any]) -> Response | None:
         connection.close()
         sentence = "The database cannot be reached; try again in a few seconds."
         return ApiError(503, "unavailable", sentence, headers={"Retry-After": "5"}).response()
+    if isinstance(exception, OSError) and exception.errno in _NO_SPACE:
+        logger.error("no space is left to receive a body: %s", exception)
+        sentence = "The server has no space left to receive this; nothing of it was kept. Try again later."
+        return ApiError(507, "no_space", sentence, headers={"Retry-After": "60"}).response()
     for kind, error in _KNOWN.items():
         if isinstance(exception, kind):
             return error.response()

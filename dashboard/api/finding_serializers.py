@@ -9,6 +9,8 @@ from dashboard.api.row_serializers import CountSerializer, TestRowSerializer
 
 ROLES = ("polluter", "state-setter")
 
+ORDER_FINDING_KINDS = [kind.value for kind in OrderKind]
+
 
 class OnsetSerializer(serializers.Serializer):
     """Between which two reports it became flaky: the commits of `last_clean` and `first` are the revision range."""
@@ -62,12 +64,15 @@ class PartnerSerializer(serializers.Serializer):
 class OrderSerializer(serializers.Serializer):
     """What the orders in which it ran say of it."""
 
-    kind = serializers.ChoiceField([kind.value for kind in OrderKind])
+    kind = serializers.ChoiceField(ORDER_FINDING_KINDS)
     p_value = serializers.FloatField(allow_null=True, help_text="Of the same rate in all orders; null where not asked.")
     failing_orders = serializers.FloatField(allow_null=True, help_text="Share of orders in which it failed.")
     orders = serializers.IntegerField()
     executions = serializers.IntegerField()
     explained = serializers.BooleanField(help_text="Its partner and cleaners say each time how it ended.")
+    random_orders = serializers.FloatField(
+        allow_null=True, help_text="Share of random orders in which it would fail, by them; null for no such polluter."
+    )
     partners = PartnerSerializer(many=True)
     cleaners = TestNameSerializer(many=True)
 

@@ -1,22 +1,20 @@
 """The gate: an upload with the runner's exit code, answered with pass or fail and why."""
 
 import json
-from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, QueryDict
-from django.utils import timezone
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from dashboard.api.errors import ApiError
 from dashboard.api.gate_serializers import GateQuery, GateSerializer, gate_answer
-from dashboard.api.listing import invalid
+from dashboard.api.listing import checked
 from dashboard.api.metadata import metadata_from
 from dashboard.api.project_view import ProjectView
-from dashboard.api.receiving import Received, receive
+from dashboard.api.rates import check_gate
+from dashboard.api.receiving import Received, idempotency_key, receive, store
 from dashboard.api.upload_schema import CREATE, ERRORS, WAIT
 from dashboard.api.upload_serializers import ErrorSerializer, UploadFormSerializer
 from dashboard.api.waiting import wait_seconds, wait_until_done
@@ -24,8 +22,7 @@ from dashboard.quarantine.deciding import gate_ask, gate_decide
 from dashboard.quarantine.models import GateDecision
 from dashboard.quarantine.selectors import decisions_of
 from dashboard.tasks import wake_worker
-from ingest.models import Project, Token, Upload
-from ingest.services import IdempotencyConflict, upload_receive, upload_reprocess
+from ingest.models import Project, Upload
 
 _OURS = ("exit_code", "runner")
 
@@ -95,13 +92,10 @@ class GateListView(GateAnswers):
         },
     )
     def post(self, request: Request, slug: str) -> Response:
-        project, token = self.project(), request.auth
-        assert isinstance(token, Token)
-        _check_rate(token)
+        project = self.project()
+        check_gate(request.auth)
         wait = _wait(request)
-        upload, asked = _receive(request, project, token)
-        if upload.state == Upload.State.FAILED and upload_reprocess(upload=upload):  # sent again: tried again
-            upload.refresh_from_db()
+        upload, asked = _receive(request, project)
         decision = gate_ask(upload=upload, **asked)
         if decision.decided_at is None and upload.state == Upload.State.RECEIVED:
             wake_worker(upload.pk)
@@ -131,32 +125,16 @@ def _wait(request: Request) -> int:
     return wait_seconds(request) if "wait" in request.query_params else settings.WAIT_SECONDS
 
 
-def _check_rate(token: Token) -> None:
-    """The gate has a bucket of its own: uploads of other jobs don't use it up."""
-    most, since = settings.UPLOADS_PER_MINUTE, timezone.now() - timedelta(minutes=1)
-    if GateDecision.objects.filter(upload__token=token, asked_at__gt=since)[:most].count() >= most:
-        sentence = f"This token may ask the gate {most:,} times a minute (UPLOADS_PER_MINUTE)."
-        raise ApiError(429, "too_many_uploads", sentence, headers={"Retry-After": "30"})
-
-
 # -- what is sent ------------------------------------------------------------------------------------------------
 
 
-def _receive(request: Request, project: Project, token: Token) -> tuple[Upload, dict[str, Any]]:
+def _receive(request: Request, project: Project) -> tuple[Upload, dict[str, Any]]:
     """The upload, stored as any other, and what is asked besides it."""
-    key = request.headers.get("Idempotency-Key", "").strip() or None
-    if key is not None and (len(key) > 255 or not key.isprintable()):
-        raise ApiError(422, "invalid", "Idempotency-Key has at most 255 printable characters.")
     http_request: HttpRequest = request._request
+    key = idempotency_key(http_request)
     with receive(http_request) as received:
         asked, metadata = _asked(http_request.GET, received)
-        try:
-            upload, _ = upload_receive(
-                project=project, body=received.body, metadata=metadata, token=token, idempotency_key=key
-            )
-        except IdempotencyConflict as error:
-            sentence = "This Idempotency-Key was used before with another body, or for another run."
-            raise ApiError(409, "idempotency_conflict", sentence) from error
+        upload, _ = store(received.body, metadata, project=project, token=request.auth, key=key)
     return upload, asked
 
 
@@ -164,10 +142,7 @@ def _asked(query: QueryDict, received: Received) -> tuple[dict[str, Any], Any]:
     """The gate's own fields, and the run's metadata, each from query, form or JSON part."""
     part, ours = _split_part(received.metadata)
     sent = {name: source[name] for source in (query, received.form, ours) for name in _OURS if name in source}
-    serializer = GateQuery(data=sent)
-    if not serializer.is_valid():
-        raise invalid(serializer)
-    return serializer.validated_data, metadata_from(_without(query), _without(received.form), part)
+    return checked(GateQuery(data=sent)), metadata_from(_without(query), _without(received.form), part)
 
 
 def _without(fields: QueryDict) -> QueryDict:

@@ -11,6 +11,7 @@ from rest_framework.response import Response
 
 from analytics.models import Analysis, IncidentDecision, IncidentFinding
 from analytics.naming import Names, names
+from analytics.selectors import incidents_of
 from analytics.services import incident_decide
 from dashboard.api import etags
 from dashboard.api.analysis_view import AnalysisView
@@ -21,7 +22,7 @@ from dashboard.api.incident_serializers import (
     IncidentDetailSerializer,
     IncidentListSerializer,
 )
-from dashboard.api.listing import PageQuery, asked, invalid, one_of, page_asked, paged
+from dashboard.api.listing import PageQuery, asked, checked, one_of, page_asked, paged
 from dashboard.api.project_view import ProjectView
 from dashboard.api.refreshes import refresh_now
 from dashboard.api.schema import INVALID, reading
@@ -35,11 +36,6 @@ _WORD = "report__incidentdecision__word"
 class IncidentQuery(PageQuery):
     decided = one_of("decided", (*IncidentDecision.Word.values, _UNDECIDED), "Only those of which a person said this.")
     why = one_of("why", WHY, "Only those that meet this rule.")
-
-
-def _incidents(analysis: Analysis | None) -> QuerySet[IncidentFinding]:
-    found = IncidentFinding.objects.filter(analysis=analysis) if analysis else IncidentFinding.objects.none()
-    return found.order_by("-report__started_at", "-report_id")
 
 
 def _chosen(found: QuerySet[IncidentFinding], query: dict[str, Any]) -> QuerySet[IncidentFinding]:
@@ -88,7 +84,7 @@ class IncidentListView(AnalysisView):
 
     def body(self, project: Project, analysis: Analysis | None) -> dict[str, Any]:
         query = asked(IncidentQuery, self.request)
-        found = _chosen(_incidents(analysis), query)
+        found = _chosen(incidents_of(analysis), query)
         page = page_asked(query, found.count())
         return paged(self.request, analysis, page, _told(list(found[page.span]), project))
 
@@ -106,7 +102,7 @@ class IncidentView(AnalysisView):
     versions = (etags.decisions,)
 
     def body(self, project: Project, analysis: Analysis | None) -> dict[str, Any]:
-        told = _told(list(_incidents(analysis).filter(report_id=self.kwargs["report_id"])), project)
+        told = _told(list(incidents_of(analysis).filter(report_id=self.kwargs["report_id"])), project)
         if not told:
             raise Http404
         return {"analysis": analysis, "incident": told[0]}
@@ -129,15 +125,8 @@ class DecisionView(ProjectView):
         report = Report.objects.filter(project=project, pk=report_id).only("pk").first()
         if report is None:
             raise Http404
-        word = _word(request)
+        word = checked(DecisionSerializer(data=request.data))["word"]
         decision = incident_decide(project=project, report=report, word=word, user_id=None)
         refresh_now(project)
         decided_at = decision.decided_at if decision else None
         return Response(DecidedSerializer({"report": report.pk, "word": word, "decided_at": decided_at}).data)
-
-
-def _word(request: Request) -> str:
-    sent = DecisionSerializer(data=request.data)
-    if not sent.is_valid():
-        raise invalid(sent)
-    return sent.validated_data["word"]

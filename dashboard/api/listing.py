@@ -65,6 +65,11 @@ def asked(query: type[serializers.Serializer], request: Request) -> dict[str, An
     if unknown:
         allowed = ", ".join(serializer.fields)
         raise ApiError(422, "unknown_field", f"There is no parameter {unknown[0]!r}; there are {allowed}.")
+    return checked(serializer)
+
+
+def checked(serializer: serializers.Serializer) -> dict[str, Any]:
+    """What was sent; 422 with all that is wrong with it."""
     if not serializer.is_valid():
         raise invalid(serializer)
     return serializer.validated_data

@@ -76,6 +76,9 @@ class MetadataSerializer(serializers.Serializer):
         default="",
         help_text="`executed`: the order of the files is the order in which the tests ran.",
     )
+    fork = serializers.BooleanField(
+        required=False, default=False, help_text="The tests are those of a fork: they are kept apart until admitted."
+    )
 
     def validate_build_url(self, value: str) -> str:
         if value and not value.startswith(("http://", "https://")):

@@ -17,8 +17,8 @@ from dashboard.api.policy_serializers import (
     plan_told,
 )
 from dashboard.api.project_view import ProjectView
-from dashboard.api.quarantines import sent, token_actor
 from dashboard.api.schema import INVALID
+from dashboard.api.sent import sent, token_actor
 from dashboard.api.upload_schema import ERRORS
 from dashboard.api.upload_serializers import ErrorSerializer
 from dashboard.quarantine.applying import dry_run

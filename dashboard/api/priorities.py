@@ -5,8 +5,9 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_view
 from rest_framework import serializers
 
-from analytics.models import Analysis, ClusterFinding, PriorityFinding
+from analytics.models import Analysis, ClusterFinding
 from analytics.naming import Names, names
+from analytics.selectors import clusters_of, priorities_of
 from dashboard.api.analysis_view import AnalysisView
 from dashboard.api.listing import PageQuery, PageSerializer, asked, page_asked, paged
 from dashboard.api.name_serializers import TestNameSerializer
@@ -73,7 +74,7 @@ class PriorityListView(AnalysisView):
 
     def body(self, project: Project, analysis: Analysis | None) -> dict[str, Any]:
         query = asked(PageQuery, self.request)
-        items = _items(analysis)
+        items = priorities_of(analysis)
         page = page_asked(query, len(items))
         shown = items[page.span]
         members = _members(analysis, shown)
@@ -86,18 +87,10 @@ class PriorityListView(AnalysisView):
         }
 
 
-def _items(analysis: Analysis | None) -> list[dict[str, Any]]:
-    """All of them, by rank: flaky tests are few, and the totals need each."""
-    if analysis is None:
-        return []
-    found = PriorityFinding.objects.filter(analysis=analysis).order_by("rank").values_list("rank", "data")
-    return [{"rank": rank, **data} for rank, data in found]
-
-
 def _members(analysis: Analysis | None, items: list[dict[str, Any]]) -> list[list[int]]:
     """The tests of each item."""
     clusters = [item["cluster"] for item in items if item["cluster"] is not None]
-    found = ClusterFinding.objects.filter(analysis=analysis, view=ClusterFinding.View.TOGETHER, number__in=clusters)
+    found = clusters_of(analysis).filter(view=ClusterFinding.View.TOGETHER, number__in=clusters)
     tests = dict(found.values_list("number", "data__tests")) if clusters else {}
     return [tests.get(item["cluster"], []) if item["test"] is None else [item["test"]] for item in items]
 

@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from dashboard.api.errors import ApiError
-from dashboard.api.listing import asked, invalid, page_asked, paged
+from dashboard.api.listing import asked, page_asked, paged
 from dashboard.api.metadata import EnvironmentField
 from dashboard.api.project_view import ProjectView
 from dashboard.api.quarantines_serializers import (
@@ -25,50 +25,31 @@ from dashboard.api.quarantines_serializers import (
     QuarantineQuery,
 )
 from dashboard.api.schema import INVALID
+from dashboard.api.sent import sent, token_actor
 from dashboard.api.upload_schema import ERRORS
-from dashboard.quarantine.asking import asked_expiry, asked_tests, clean_runs_needed, suggested_owner
-from dashboard.quarantine.exports import FORMATS, Named, export
+from dashboard.quarantine.active_export import active_export, content_type
+from dashboard.quarantine.asking import asked_expiry, asked_terms, asked_tests
+from dashboard.quarantine.exports import FORMATS
 from dashboard.quarantine.models import Quarantine
-from dashboard.quarantine.selectors import active_tests, members_of, progress_of, quarantines_of
+from dashboard.quarantine.progress import Progress, progress_of, progresses
+from dashboard.quarantine.selectors import members_of, quarantines_of
 from dashboard.quarantine.services import (
+    CHANGEABLE,
     Actor,
     AlreadyQuarantined,
     QuarantineConflict,
-    Terms,
     Unusable,
     quarantine_act,
     quarantine_create,
 )
-from dashboard.quarantine.states import Action, ActorKind, NotAllowed, State, possible
-from ingest.models import Project, Test, Token
+from dashboard.quarantine.states import Action, NotAllowed, State, possible
+from ingest.models import Project, Test
 
 ACTIONS = (
     *(Action.APPROVE, Action.REJECT, Action.CHANGE, Action.EXTEND),
     *(Action.RELEASE, Action.FIX, Action.REOPEN),
 )
-_TERMS = ("owner", "ticket_url", "branches", "environments", "mode")
 _CONFLICT = OpenApiResponse(ConflictSerializer, "Somebody was quicker, or the state does not allow it.")
-
-
-def sent(serializer: type[serializers.Serializer], request: Request) -> dict[str, Any]:
-    """The body, checked; 422 with all that is wrong with it."""
-    data = request.data
-    if not isinstance(data, dict):
-        raise ApiError(422, "invalid", "The body must be a JSON object.")
-    read = serializer(data=data)
-    unknown = sorted(set(data) - set(read.fields))
-    if unknown:
-        raise ApiError(
-            422, "unknown_field", f"There is no field {unknown[0][:40]!r}; there are {', '.join(read.fields)}."
-        )
-    if not read.is_valid():
-        raise invalid(read)
-    return read.validated_data
-
-
-def token_actor(request: Request) -> Actor:
-    assert isinstance(request.auth, Token)
-    return Actor(ActorKind.TOKEN, request.auth.name)
 
 
 @contextmanager
@@ -96,19 +77,19 @@ _SHOWN = (
 )
 
 
-def shown(quarantine: Quarantine, tests: Sequence[Test]) -> dict[str, Any]:
+def shown(quarantine: Quarantine, tests: Sequence[Test], progress: Progress) -> dict[str, Any]:
     return {
         "id": quarantine.pk,
         **{name: getattr(quarantine, name) for name in _SHOWN},
         "tests": tests,
-        "progress": progress_of(quarantine, tests),
+        "progress": progress,
         "actions": [action.value for action in possible(State(quarantine.state)) if action in ACTIONS],
     }
 
 
 def detailed(quarantine: Quarantine) -> Response:
     tests = members_of([quarantine]).get(quarantine.pk, [])
-    body = {**shown(quarantine, tests), "events": quarantine.events.all()}
+    body = {**shown(quarantine, tests, progress_of(quarantine, tests)), "events": quarantine.events.all()}
     return Response(QuarantineDetailSerializer(body).data)
 
 
@@ -128,7 +109,8 @@ class QuarantineListView(ProjectView):
         page = page_asked(query, found.count())
         rows = list(found[page.span])
         tests = members_of(rows)
-        body = paged(request, None, page, [shown(row, tests.get(row.pk, [])) for row in rows])
+        told = progresses(rows, tests)
+        body = paged(request, None, page, [shown(row, tests.get(row.pk, []), told[row.pk]) for row in rows])
         return Response(QuarantineListSerializer(body).data)
 
     @extend_schema(
@@ -150,14 +132,7 @@ class QuarantineListView(ProjectView):
 
 def _make(project: Project, told: dict[str, Any], actor: Actor) -> Quarantine:
     tests = asked_tests(project, test=told.get("test"), cluster=told.get("cluster"))
-    terms = Terms(
-        **{name: told[name] for name in _TERMS if name in told and name != "owner"},
-        owner=told.get("owner") or suggested_owner(project, tests),
-        reason=told["reason"],
-        expires_at=asked_expiry(told.get("expires_at"), told.get("days")),
-        needed=clean_runs_needed(project, tests),
-        cluster=told.get("cluster"),
-    )
+    terms = asked_terms(project, tests, told, cluster=told.get("cluster"))
     action = Action.PROPOSE if told["state"] == State.PROPOSED else Action.QUARANTINE
     return quarantine_create(project=project, tests=tests, actor=actor, terms=terms, action=action)
 
@@ -205,7 +180,7 @@ class QuarantineActView(OneQuarantineView):
                 actor=token_actor(request),
                 reason=told["reason"],
                 expires_at=asked_expiry(told.get("expires_at"), told.get("days")),
-                changes={name: told[name] for name in _TERMS if name in told},
+                changes={name: told[name] for name in CHANGEABLE if name in told},
             )
         return detailed(changed)
 
@@ -233,19 +208,5 @@ class QuarantineExportView(ProjectView):
         if kind not in FORMATS:
             raise Http404
         query, project = asked(ExportQuery, request), self.project()
-        tests = active_tests(project.pk, branch=query["branch"], environment=query.get("environment"))
-        done = export(kind, [_named(test) for test in tests], _others(project, tests))
-        content_type = "application/json" if kind == "json" else "text/plain; charset=utf-8"
-        return HttpResponse(done.text, content_type, headers={"X-Left-Out": str(len(done.left_out))})
-
-
-def _named(test: Test) -> Named:
-    return Named(test.number, test.suite, test.classname, test.name, test.file)
-
-
-def _others(project: Project, tests: Sequence[Test]) -> list[Named]:
-    """The project's other tests, which no pattern may hit."""
-    if not tests:
-        return []
-    rows = Test.objects.filter(project=project, alias_of=None).exclude(pk__in=[test.pk for test in tests])
-    return [Named(*row) for row in rows.values_list("number", "suite", "classname", "name", "file")]
+        done = active_export(project, kind, branch=query["branch"], environment=query.get("environment"))
+        return HttpResponse(done.text, content_type(kind), headers={"X-Left-Out": str(len(done.left_out))})

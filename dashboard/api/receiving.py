@@ -1,4 +1,4 @@
-"""The body of an upload, from the wire to a bundle on disk: counted while it comes, never whole in memory."""
+"""An upload, from the wire to a bundle on disk, counted while it comes and never whole in memory; then to its row."""
 
 import tempfile
 from collections.abc import Iterator
@@ -13,10 +13,15 @@ from django.http import HttpRequest, QueryDict, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
 from django.utils.datastructures import MultiValueDict
 
+from dashboard.access import Key
 from dashboard.api.errors import ApiError, from_refusal
+from dashboard.api.rates import count_bytes
+from dashboard.trust.admitting import ForkRefused, claimed, kept_apart
 from ingest.bundle import BundleWriter
 from ingest.junit.problems import over_limit
-from ingest.services import Body
+from ingest.metadata import RunMetadata
+from ingest.models import Project, Token, Upload
+from ingest.services import Body, IdempotencyConflict, upload_receive, upload_reprocess
 
 _CHUNK = 256 * 1024
 _SPOOL = 4 * 1024 * 1024
@@ -52,6 +57,40 @@ def receive(request: HttpRequest) -> Iterator[Received]:
         except UnreadablePostError as error:
             raise _cut_short() from error
         yield received
+
+
+def idempotency_key(request: HttpRequest) -> str | None:
+    """What the sender calls this upload; None where it says nothing."""
+    key = request.headers.get("Idempotency-Key", "").strip() or None
+    if key is not None and (len(key) > 255 or not key.isprintable()):
+        raise ApiError(422, "invalid", "Idempotency-Key has at most 255 printable characters.")
+    return key
+
+
+def store(body: Body, metadata: RunMetadata, *, project: Project, token: Key, key: str | None) -> tuple[Upload, bool]:
+    """The upload's row, and whether it is new. One that failed and is sent again is tried again."""
+    count_bytes(token, body.size)
+    metadata, untrusted = _placed(metadata, project, token)
+    told = {"token": token if isinstance(token, Token) else None, "untrusted": untrusted}
+    if untrusted and key is not None:
+        key = f"fork {key}"[:255]  # what a fork calls its upload never stands in the way of ours
+    try:
+        upload, new = upload_receive(project=project, body=body, metadata=metadata, idempotency_key=key, **told)
+    except IdempotencyConflict as error:
+        sentence = "This Idempotency-Key was used before with another body, or for another run."
+        raise ApiError(409, "idempotency_conflict", sentence) from error
+    if upload.state == Upload.State.FAILED and upload_reprocess(upload=upload):
+        upload.refresh_from_db()
+    return upload, new
+
+
+def _placed(metadata: RunMetadata, project: Project, token: Key) -> tuple[RunMetadata, bool]:
+    """What the token itself tells of the run, and whether its results are kept apart."""
+    known = claimed(metadata, token)
+    try:
+        return known, kept_apart(project, known)
+    except ForkRefused as refusal:
+        raise ApiError(403 if refusal.code == "forks_off" else 422, refusal.code, refusal.sentence) from refusal
 
 
 def _check_length(request: HttpRequest) -> None:

@@ -6,7 +6,6 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_sche
 from rest_framework.serializers import Serializer
 
 from dashboard.api.upload_schema import ERRORS, error_answer
-from dashboard.api.upload_serializers import ErrorSerializer
 
 _KNOWN = OpenApiParameter(
     "If-None-Match",
@@ -33,7 +32,6 @@ def reading(
     responses: dict[int, Any] = {200: answer, 304: OpenApiResponse(description="You have it already."), **ERRORS}
     if query is not None:
         responses[422] = INVALID
-    responses[503] = OpenApiResponse(ErrorSerializer, "The database is away; see Retry-After.")
     return extend_schema(
         operation_id=operation_id,
         summary=summary,
@@ -41,3 +39,15 @@ def reading(
         parameters=[*([] if query is None else [query]), _KNOWN],
         responses=responses,
     )
+
+
+def promise_everywhere(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """What any operation can answer, and any that takes a body: said once here, so that no view can forget it."""
+    for operation in (one for methods in result["paths"].values() for one in methods.values()):
+        told = {"503": "The database is away; see Retry-After."}
+        if "requestBody" in operation:
+            told["415"] = "A content type that is not taken here."
+        for status, words in told.items():
+            content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+            operation["responses"].setdefault(status, {"description": words, "content": content})
+    return result

@@ -12,7 +12,7 @@ from analytics.kernel.executions import Ints
 from analytics.kernel.flakiness import State
 from analytics.listing import SORTABLE, Choice, Page, Sort, chosen_rows, sorted_rows
 from analytics.models import Analysis
-from analytics.naming import TestName, names, numbers_by_name, numbers_matching
+from analytics.naming import TestName, names, numbers_by_name
 from analytics.rows import test_row, test_rows
 from analytics.selectors import test_finding, tests_of
 from dashboard.api import etags
@@ -22,6 +22,7 @@ from dashboard.api.findings import named_finding
 from dashboard.api.listing import PageQuery, asked, one_of, page_asked, paged, several, whole
 from dashboard.api.row_serializers import STATES, TestListSerializer, named_row
 from dashboard.api.schema import reading
+from dashboard.quarantine.owned import asked_numbers, owners_version
 from ingest.models import Project, Test
 
 _BY_NAME = "name"
@@ -39,6 +40,9 @@ class TestQuery(PageQuery):
         help_text="Only tests whose name, class, suite or file holds this, in any case.",
         error_messages={"max_length": "text has at most 200 characters."},
     )
+    owner = serializers.CharField(
+        max_length=255, default="", allow_blank=True, help_text="Only tests of this owner, alone or with others."
+    )
     min_executed = whole("min_executed", 0, 2**31 - 1, 0, "Only tests that were executed at least so often.")
     sort = one_of("sort", _SORTS, "Ascending by this column, descending with a minus before it; nulls last.", "number")
 
@@ -54,7 +58,11 @@ class TestQuery(PageQuery):
 )
 class TestListView(AnalysisView):
     serializer_class = TestListSerializer
-    versions = (etags.aliases,)
+
+    @property
+    def versions(self) -> tuple[etags.Version, ...]:  # type: ignore[override]
+        """Owners count where they are asked for."""
+        return (etags.aliases, owners_version) if self.request.query_params.get("owner") else (etags.aliases,)
 
     def body(self, project: Project, analysis: Analysis | None) -> dict[str, Any]:
         query = asked(TestQuery, self.request)
@@ -72,7 +80,7 @@ def _choice(project: Project, query: dict[str, Any]) -> Choice:
         cause=query["cause"],
         order_kind=query["order_kind"],
         min_executed=query["min_executed"],
-        numbers=numbers_matching(project.pk, query["text"]) if query["text"] else None,
+        numbers=asked_numbers(project, query["text"], query["owner"]),
     )
 
 

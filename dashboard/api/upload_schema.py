@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, PolymorphicProxySerializer
 
 from dashboard.api.metadata import MetadataSerializer
 from dashboard.api.upload_serializers import ErrorSerializer, UploadFormSerializer, UploadSerializer
@@ -145,9 +145,12 @@ CREATE: dict[str, Any] = {
             "The upload is too large: the limit is 209,715,200 (LIMIT_BYTES_IN).",
         ),
         415: OpenApiResponse(ErrorSerializer, "A content type that is never a report."),
-        422: OpenApiResponse(UploadSerializer, "Fields are wrong, or (with wait) no file could be read."),
+        422: OpenApiResponse(
+            PolymorphicProxySerializer("RefusedUpload", [ErrorSerializer, UploadSerializer], None),
+            "Fields are wrong, or (with wait) no file could be read: then it is the upload with its errors.",
+        ),
         429: OpenApiResponse(ErrorSerializer, "Too many uploads a minute; see Retry-After."),
-        503: OpenApiResponse(ErrorSerializer, "The database is away; see Retry-After."),
+        507: OpenApiResponse(ErrorSerializer, "No space is left to receive it; see Retry-After."),
     },
     "examples": _SENT,
 }

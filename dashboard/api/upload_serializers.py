@@ -66,7 +66,7 @@ class UploadSummarySerializer(serializers.ModelSerializer):
         model = Upload
         fields = (
             *("id", "state", "url", "page", "received_at", "finished_at", "size", "file_count", "tries", "metadata"),
-            *("run", "error"),
+            *("run", "error", "untrusted"),
         )
         read_only_fields = fields
 

@@ -1,11 +1,8 @@
 """Uploads: send, look up, list, process again."""
 
-from datetime import timedelta
 from typing import Any
 
-from django.conf import settings
 from django.http import Http404, HttpRequest
-from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema, extend_schema_view
 from rest_framework.generics import ListAPIView
 from rest_framework.request import Request
@@ -14,14 +11,15 @@ from rest_framework.response import Response
 from dashboard.api.errors import ApiError
 from dashboard.api.metadata import metadata_from
 from dashboard.api.project_view import ProjectView
-from dashboard.api.receiving import receive
+from dashboard.api.rates import check_uploads
+from dashboard.api.receiving import idempotency_key, receive, store
 from dashboard.api.upload_schema import CREATE, ERRORS, WAIT, upload_answer
 from dashboard.api.upload_serializers import ErrorSerializer, UploadSerializer, UploadSummarySerializer
 from dashboard.api.waiting import wait_seconds, wait_until_done
 from dashboard.tasks import wake_worker
-from ingest.models import Token, Upload
+from ingest.models import Upload
 from ingest.selectors import uploads_of
-from ingest.services import IdempotencyConflict, upload_receive, upload_reprocess
+from ingest.services import upload_reprocess
 
 
 class UploadAnswers(ProjectView):
@@ -57,25 +55,14 @@ class UploadListView(UploadAnswers, ListAPIView):
 
     @extend_schema(**CREATE)
     def post(self, request: Request, slug: str) -> Response:
-        project, token = self.project(), request.auth
-        assert isinstance(token, Token)
-        _check_rate(token)
+        project = self.project()
+        check_uploads(request.auth)
         wait = wait_seconds(request)
-        key = request.headers.get("Idempotency-Key", "").strip() or None
-        if key is not None and (len(key) > 255 or not key.isprintable()):
-            raise ApiError(422, "invalid", "Idempotency-Key has at most 255 printable characters.")
         http_request: HttpRequest = request._request
+        key = idempotency_key(http_request)
         with receive(http_request) as received:
             metadata = metadata_from(http_request.GET, received.form, received.metadata)
-            try:
-                upload, new = upload_receive(
-                    project=project, body=received.body, metadata=metadata, token=token, idempotency_key=key
-                )
-            except IdempotencyConflict as error:
-                sentence = "This Idempotency-Key was used before with another body, or for another run."
-                raise ApiError(409, "idempotency_conflict", sentence) from error
-        if upload.state == Upload.State.FAILED and upload_reprocess(upload=upload):  # sent again: tried again
-            upload.refresh_from_db()
+            upload, new = store(received.body, metadata, project=project, token=request.auth, key=key)
         if upload.state == Upload.State.RECEIVED:
             wake_worker(upload.pk)
         waited = wait_until_done(upload, wait)
@@ -87,14 +74,6 @@ def _status(upload: Upload, *, waited: bool, new: bool) -> int:
         return 422
     done = upload.state not in Upload.WAITING
     return 200 if done and (waited or not new) else 202
-
-
-def _check_rate(token: Token) -> None:
-    since = timezone.now() - timedelta(minutes=1)
-    recent = Upload.objects.filter(token=token, received_at__gt=since)[: settings.UPLOADS_PER_MINUTE].count()
-    if recent >= settings.UPLOADS_PER_MINUTE:
-        sentence = f"This token may send {settings.UPLOADS_PER_MINUTE:,} uploads a minute (UPLOADS_PER_MINUTE)."
-        raise ApiError(429, "too_many_uploads", sentence, headers={"Retry-After": "30"})
 
 
 class OneUploadView(UploadAnswers):
@@ -121,7 +100,7 @@ class UploadView(OneUploadView):
 
 
 class ReprocessView(OneUploadView):
-    actions = {"POST": "upload"}
+    actions = {"POST": "reprocess"}
 
     @extend_schema(
         operation_id="uploads_reprocess",

@@ -3,10 +3,13 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 
 from dashboard.api import (
     analyses,
+    channels,
     clusters,
+    export,
     gate,
     incidents,
     orders,
+    owners,
     policy,
     priorities,
     quarantines,
@@ -48,6 +51,12 @@ urlpatterns = [
     _below("quarantines/export/<str:kind>", quarantines.QuarantineExportView, "api-quarantine-export"),
     _below("quarantines/<int:quarantine_id>", quarantines.QuarantineView, "api-quarantine"),
     _below("quarantines/<int:quarantine_id>/<str:action>", quarantines.QuarantineActView, "api-quarantine-act"),
+    _below("owners", owners.OwnersView, "api-owners"),
+    _below("tests/<int:number>/owner", owners.TestOwnerView, "api-test-owner"),
+    _below("channels", channels.ChannelListView, "api-channels"),
+    _below("channels/<int:channel_id>", channels.ChannelView, "api-channel"),
+    _below("channels/<int:channel_id>/test", channels.ChannelTrialView, "api-channel-trial"),
+    _below("export", export.ExportView, "api-export"),
     _below("policy", policy.PolicyView, "api-policy"),
     _below("policy/dry-run", policy.DryRunView, "api-policy-dry-run"),
 ]

@@ -15,7 +15,8 @@ from dashboard.quarantine.owners import OwnerBook
 from dashboard.quarantine.owning import owner_book, owner_of
 from dashboard.quarantine.policy import Candidate, Held, Moment, Plan, Step, plan
 from dashboard.quarantine.policy_settings import PolicyMode, PolicySettings
-from dashboard.quarantine.selectors import PolicyNow, analysed, members_of, policy_of, progress_of
+from dashboard.quarantine.progress import progresses
+from dashboard.quarantine.selectors import PolicyNow, analysed, members_of, policy_of
 from dashboard.quarantine.services import (
     Actor,
     AlreadyQuarantined,
@@ -25,7 +26,7 @@ from dashboard.quarantine.services import (
     quarantine_act,
     quarantine_create,
 )
-from dashboard.quarantine.states import Action, ActorKind, NotAllowed, State
+from dashboard.quarantine.states import ActorKind, NotAllowed, State
 from ingest.models import Project, Report, Test
 
 logger = logging.getLogger(__name__)
@@ -53,7 +54,7 @@ def policy_ground(project: Project, *, now: datetime | None = None) -> Ground | 
 
 def _incident_now(analysis: Analysis) -> bool:
     """The newest report of the window is part of an incident."""
-    reports = Report.objects.filter(project_id=analysis.project_id, partial=False)
+    reports = Report.counted.filter(project_id=analysis.project_id, partial=False)
     newest = reports.order_by("-started_at", "-pk").values_list("pk", flat=True).first()
     return newest is not None and incident_reports(analysis).filter(report_id=newest).exists()
 
@@ -65,13 +66,15 @@ def held_of(project: Project) -> list[Held]:
     """The newest quarantine of each test that ever had one; an older one of a cluster speaks for the rest of it."""
     rows = list(Quarantine.objects.filter(project=project).order_by("-id"))
     tests, kinds = members_of(rows), _last_kinds(rows)
+    muted = [row for row in rows if row.state == State.ACTIVE and row.mode == Quarantine.Mode.MUTE]
+    enough = {pk for pk, told in progresses(muted, tests).items() if told.enough}
     seen: set[int] = set()
     held = []
     for row in rows:
         mine = [test for test in tests.get(row.pk, []) if row.is_live or test.number not in seen]
         seen |= {test.number for test in mine}
         if mine:
-            held.append(_held(row, mine, kinds.get(row.pk, "")))
+            held.append(_held(row, mine, kinds.get(row.pk, ""), enough=row.pk in enough))
     return held
 
 
@@ -81,14 +84,13 @@ def _last_kinds(rows: Collection[Quarantine]) -> dict[int, str]:
     return dict(events.values_list("quarantine_id", "actor_kind"))
 
 
-def _held(row: Quarantine, tests: Sequence[Test], last: str) -> Held:
-    active = row.state == State.ACTIVE and row.mode == Quarantine.Mode.MUTE
+def _held(row: Quarantine, tests: Sequence[Test], last: str, *, enough: bool) -> Held:
     return Held(
         id=row.pk,
         state=State(row.state),
         numbers=tuple(test.number for test in tests),
         by_policy=row.policy_version is not None,
-        enough=active and progress_of(row, tests).enough,
+        enough=enough,
         ended_at=row.ended_at,
         by_people=last != ActorKind.POLICY,
     )
@@ -119,13 +121,14 @@ def _take(project: Project, policy: PolicyNow, step: Step, book: OwnerBook) -> N
     """One step; where somebody was quicker, theirs stands."""
     actor = Actor(ActorKind.POLICY, f"policy {policy.version}")
     try:
-        done = _begin(project, policy, step, book, actor) if step.quarantine is None else _change(step, actor)
+        if step.quarantine is None:
+            _begin(project, policy, step, book, actor)
+        else:
+            _change(step, actor)
     except (QuarantineConflict, AlreadyQuarantined, NotAllowed) as error:
         logger.info(
             "project %s: the policy's %s of %s is passed over: %s", project.pk, step.action, step.numbers, error
         )
-        return
-    _tell(done, step)
 
 
 def _begin(project: Project, policy: PolicyNow, step: Step, book: OwnerBook, actor: Actor) -> Quarantine:
@@ -145,26 +148,6 @@ def _change(step: Step, actor: Actor) -> Quarantine:
     return quarantine_act(
         quarantine=quarantine, version=quarantine.version, action=step.action, actor=actor, reason=step.reason
     )
-
-
-_KINDS = {
-    Action.PROPOSE: Notification.Kind.PROPOSED,
-    Action.QUARANTINE: Notification.Kind.QUARANTINED,
-    Action.RELEASE: Notification.Kind.RELEASED,
-    Action.REOPEN: Notification.Kind.REOPENED,
-}
-
-
-def _tell(quarantine: Quarantine, step: Step) -> None:
-    kind = _KINDS.get(step.action)
-    if kind is not None:
-        notify(
-            project_id=quarantine.project_id,
-            kind=kind,
-            key=f"{kind}:{quarantine.pk}:{quarantine.version}",
-            target=quarantine.owner,
-            payload={"quarantine": quarantine.pk, "tests": list(step.numbers), "reason": step.reason},
-        )
 
 
 def _shout(project: Project, told: Plan) -> None:

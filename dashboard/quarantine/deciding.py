@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
@@ -83,7 +84,12 @@ class _Known:
 def _known(upload: Upload, decision: GateDecision) -> _Known:
     files = [file for file in upload.files if file.get("error") and file.get("kind") not in _NO_REPORT]
     policy = policy_of(upload.project_id).settings
-    common = {"missing_share": policy.missing_share, "exit_codes": policy.exit_codes}
+    most_excused = settings.FORK_EXCUSES if upload.untrusted else None
+    common = {
+        "missing_share": policy.missing_share,
+        "exit_codes": policy.exit_codes,
+        "most_excused": most_excused,
+    }
     run = upload.run
     reports = list(Report.objects.filter(run=run).defer("verdicts", "durations").order_by("pk")) if run else []
     runner = decision.runner or runner_of(reports[-1].producer if reports else "")

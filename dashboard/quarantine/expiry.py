@@ -28,7 +28,7 @@ def quarantines_expire(*, now: datetime | None = None) -> int:
 
 def _expire(quarantine: Quarantine, now: datetime) -> bool:
     try:
-        done = quarantine_act(
+        quarantine_act(
             quarantine=quarantine,
             version=quarantine.version,
             action=Action.EXPIRE,
@@ -39,7 +39,6 @@ def _expire(quarantine: Quarantine, now: datetime) -> bool:
     except (QuarantineConflict, NotAllowed) as error:
         logger.info("quarantine %s does not expire: %s", quarantine.pk, error)
         return False
-    _tell(done, Notification.Kind.EXPIRED, f"expired:{done.pk}:{done.version}")
     return True
 
 
@@ -49,14 +48,15 @@ def _warn(quarantine: Quarantine, now: datetime) -> None:
     days = next(days for days in WARNINGS if left <= timedelta(days=days))
     since = quarantine.activated_at or quarantine.created_at
     if quarantine.expires_at - timedelta(days=days) > since:
-        _tell(quarantine, Notification.Kind.EXPIRES_SOON, _key(quarantine, days), days=days)
+        notify(
+            project_id=quarantine.project_id,
+            kind=Notification.Kind.EXPIRES_SOON,
+            key=_key(quarantine, days),
+            target=quarantine.owner,
+            payload={"quarantine": quarantine.pk, "expires_at": quarantine.expires_at.isoformat(), "days": days},
+        )
 
 
 def _key(quarantine: Quarantine, days: int) -> str:
     """Extended, it is warned of anew."""
     return f"expires:{quarantine.pk}:{days}:{quarantine.expires_at.isoformat()}"
-
-
-def _tell(quarantine: Quarantine, kind: Notification.Kind, key: str, **more: object) -> None:
-    payload = {"quarantine": quarantine.pk, "expires_at": quarantine.expires_at.isoformat(), **more}
-    notify(project_id=quarantine.project_id, kind=kind, key=key, target=quarantine.owner, payload=payload)

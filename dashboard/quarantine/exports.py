@@ -8,30 +8,21 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-
-@dataclass(frozen=True, slots=True)
-class Named:
-    """A test by its names."""
-
-    number: int
-    suite: str = ""
-    classname: str = ""
-    name: str = ""
-    file: str = ""
+from ingest.identity import TestName
 
 
 @dataclass(frozen=True, slots=True)
 class Exported:
     text: str
-    left_out: tuple[Named, ...] = ()
+    left_out: tuple[TestName, ...] = ()
     """Tests that this format cannot name exactly."""
 
 
-Export = Callable[[Sequence[Named], Collection[Named]], Exported]
+Export = Callable[[Sequence[TestName], Collection[TestName]], Exported]
 """The tests to export, and the others of the project."""
 
 
-def export(kind: str, tests: Sequence[Named], others: Collection[Named] = ()) -> Exported:
+def export(kind: str, tests: Sequence[TestName], others: Collection[TestName] = ()) -> Exported:
     """The tests in one of FORMATS; `others` are tests that must not be hit by accident."""
     return FORMATS[kind](tests, others)
 
@@ -39,12 +30,12 @@ def export(kind: str, tests: Sequence[Named], others: Collection[Named] = ()) ->
 # -- for programs and people -------------------------------------------------------------------------------------
 
 
-def _as_json(tests: Sequence[Named], others: Collection[Named]) -> Exported:
+def _as_json(tests: Sequence[TestName], others: Collection[TestName]) -> Exported:
     told = [{name: getattr(test, name) for name in ("number", "suite", "classname", "name", "file")} for test in tests]
     return Exported(json.dumps({"tests": told}, indent=1, ensure_ascii=True) + "\n")
 
 
-def _as_text(tests: Sequence[Named], others: Collection[Named]) -> Exported:
+def _as_text(tests: Sequence[TestName], others: Collection[TestName]) -> Exported:
     """One a line; what would break a line, or a terminal, is written as an escape."""
     lines = (" ".join(part for part in (test.classname or test.suite, test.name) if part) for test in tests)
     return Exported("".join(f"{_printable(line)}\n" for line in lines))
@@ -59,7 +50,7 @@ def _printable(text: str) -> str:
 # -- pytest ------------------------------------------------------------------------------------------------------
 
 
-def _as_pytest(tests: Sequence[Named], others: Collection[Named]) -> Exported:
+def _as_pytest(tests: Sequence[TestName], others: Collection[TestName]) -> Exported:
     """Arguments, one a line, for `pytest @file`. pytest deselects every id that begins so: others must not."""
     ids = [(test, node_id(test)) for test in tests]
     foreign = {node_id(other) for other in others}
@@ -68,7 +59,7 @@ def _as_pytest(tests: Sequence[Named], others: Collection[Named]) -> Exported:
     return Exported(text, _without(tests, [test for test, _ in kept]))
 
 
-def node_id(test: Named) -> str:
+def node_id(test: TestName) -> str:
     """pytest's id: file, classes and name. Without a file the class path tells it: classes begin with a capital."""
     parts = test.classname.split(".") if test.classname else []
     if test.file:
@@ -108,7 +99,7 @@ def _code(letter: str) -> str:
     return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
 
 
-def _full_name(test: Named) -> str:
+def _full_name(test: TestName) -> str:
     """jest-junit writes the whole title as name and as class, unless it is told otherwise."""
     if not test.classname or test.name.startswith(test.classname):
         return test.name
@@ -120,12 +111,12 @@ def _all_but(names: Sequence[str]) -> str:
     return f"^(?!(?:{'|'.join(names)})$)" if names else ""
 
 
-def _as_jest(tests: Sequence[Named], others: Collection[Named]) -> Exported:
+def _as_jest(tests: Sequence[TestName], others: Collection[TestName]) -> Exported:
     """For `jest --testNamePattern "$(cat file)"`."""
     return _by_title(tests, others, _full_name, _literal)
 
 
-def _as_vitest(tests: Sequence[Named], others: Collection[Named]) -> Exported:
+def _as_vitest(tests: Sequence[TestName], others: Collection[TestName]) -> Exported:
     """For `vitest -t "$(cat file)"`. Reports join titles with ` > `, the pattern is asked with a space."""
     return _by_title(tests, others, lambda test: test.name, _joined_by(" > "))
 
@@ -135,7 +126,10 @@ def _joined_by(joint: str) -> Callable[[str], str]:
 
 
 def _by_title(
-    tests: Sequence[Named], others: Collection[Named], title: Callable[[Named], str], pattern: Callable[[str], str]
+    tests: Sequence[TestName],
+    others: Collection[TestName],
+    title: Callable[[TestName], str],
+    pattern: Callable[[str], str],
 ) -> Exported:
     """Titles are all that is asked, in any case of letters: another test of the same title must not be hit."""
     foreign = {title(other).casefold() for other in others}
@@ -144,7 +138,7 @@ def _by_title(
     return Exported(_all_but(names) + "\n", _without(tests, kept))
 
 
-def _as_playwright(tests: Sequence[Named], others: Collection[Named]) -> Exported:
+def _as_playwright(tests: Sequence[TestName], others: Collection[TestName]) -> Exported:
     """For `playwright test --grep-invert "$(cat file)"`: file and titles with spaces between, tags at the end."""
     join = _joined_by(" › ")
     named = [f"{_literal(test.classname)} {join(test.name)}" if test.classname else join(test.name) for test in tests]
@@ -158,7 +152,7 @@ _JAVA_CLASS = re.compile(r"(?:(?!\d)[\w$]+\.)*(?!\d)[\w$]+")
 _JAVA_METHOD = re.compile(r"((?!\d)[\w$]+)(?:\(\))?")
 
 
-def _as_junit5(tests: Sequence[Named], others: Collection[Named]) -> Exported:
+def _as_junit5(tests: Sequence[TestName], others: Collection[TestName]) -> Exported:
     """For `mvn test "-Dtest=$(cat file)"`: methods of classes, none with parameters, which go by their method alone."""
     foreign = {_java(other, whole=False) for other in others}
     named = [(test, _java(test, whole=True)) for test in tests]
@@ -166,14 +160,14 @@ def _as_junit5(tests: Sequence[Named], others: Collection[Named]) -> Exported:
     return Exported(",".join(f"!{method}" for _, method in kept) + "\n", _without(tests, [test for test, _ in kept]))
 
 
-def _java(test: Named, *, whole: bool) -> str:
+def _java(test: TestName, *, whole: bool) -> str:
     """Class and method; empty where the name is no method's (`whole`), or is cut at its parameters."""
     name = test.name if whole else re.split(r"[(\[{ ]", test.name, maxsplit=1)[0]
     method = _JAVA_METHOD.fullmatch(name)
     return f"{test.classname}#{method[1]}" if method and _JAVA_CLASS.fullmatch(test.classname) else ""
 
 
-def _as_go(tests: Sequence[Named], others: Collection[Named]) -> Exported:
+def _as_go(tests: Sequence[TestName], others: Collection[TestName]) -> Exported:
     """For `go test -skip "$(cat file)"`. Packages are not asked: another package's test of the name must not be hit."""
     foreign = {other.name for other in others}
     below = {name[:at] for name in foreign for at in range(len(name)) if name[at] == "/"}
@@ -190,7 +184,7 @@ def _go_literal(text: str) -> str:
     )
 
 
-def _as_rspec(tests: Sequence[Named], others: Collection[Named]) -> Exported:
+def _as_rspec(tests: Sequence[TestName], others: Collection[TestName]) -> Exported:
     """For `rspec --example-matches "$(cat file)"`: the whole description, which is the report's name."""
     foreign = {other.name for other in others}
     kept = [test for test in tests if test.name and test.name not in foreign]
@@ -204,7 +198,7 @@ def _ruby_literal(text: str) -> str:
     return "".join(letter if letter.isprintable() else f"\\u{{{ord(letter):x}}}" for letter in escaped)
 
 
-def _without(tests: Sequence[Named], kept: Sequence[Named]) -> tuple[Named, ...]:
+def _without(tests: Sequence[TestName], kept: Sequence[TestName]) -> tuple[TestName, ...]:
     numbers = {test.number for test in kept}
     return tuple(test for test in tests if test.number not in numbers)
 

@@ -26,6 +26,7 @@ class Code(StrEnum):
     AMBIGUOUS_IDENTITY = "ambiguous_identity"
     QUARANTINE_EXPIRED = "quarantine_expired"
     NOT_QUARANTINED = "not_quarantined"
+    TOO_MANY_EXCUSED = "too_many_excused"
     NOT_PROCESSED = "not_processed"
 
 
@@ -89,6 +90,8 @@ class Inputs:
     failing: Sequence[FailingTest] = ()
     missing_share: float = 0.05
     exit_codes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    most_excused: int | None = None
+    """What a fork sends may have so many failures excused: it could call any failure by a quarantined name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +179,10 @@ def _tests(inputs: Inputs) -> Iterator[Reason]:
         yield Reason(Code.QUARANTINE_EXPIRED, f"{_names(expired)} failed, and the quarantine has expired.")
     if unknown:
         yield Reason(Code.NOT_QUARANTINED, f"{_names(unknown)} failed without being quarantined here.")
+    excused = sum(not one.blocks for one in inputs.failing)
+    if inputs.most_excused is not None and excused > inputs.most_excused:
+        sentence = f"{excused:,} failures are quarantined; of what a fork sends, {inputs.most_excused:,} may be excused."
+        yield Reason(Code.TOO_MANY_EXCUSED, sentence)
 
 
 def _names(tests: Sequence[FailingTest]) -> str:
@@ -185,7 +192,7 @@ def _names(tests: Sequence[FailingTest]) -> str:
 
 # -- in one sentence ---------------------------------------------------------------------------------------------
 
-_OF_TESTS = frozenset({Code.NOT_QUARANTINED, Code.QUARANTINE_EXPIRED, Code.AMBIGUOUS_IDENTITY})
+_OF_TESTS = frozenset({Code.NOT_QUARANTINED, Code.QUARANTINE_EXPIRED, Code.AMBIGUOUS_IDENTITY, Code.TOO_MANY_EXCUSED})
 
 
 def _untrusted(reasons: Sequence[Reason]) -> bool:

@@ -16,7 +16,7 @@ _LEAST = 3
 
 def norm_of(project: Project, run: Run) -> int | None:
     """The median over the last runs like this one; of any branch where its class has too few; None for too few."""
-    alike = Run.objects.filter(
+    alike = Run.counted.filter(
         project=project, job=run.job, shard=run.shard, environment=run.environment, started_at__lte=run.started_at
     ).exclude(pk=run.pk)
     for runs in (alike.filter(_same_class(project, run)), alike):
@@ -46,7 +46,7 @@ def _executed(project: Project, runs: list[int]) -> list[int]:
 
     Distinct tests: what reruns tell again, in a report of their own, is counted once."""
     reports: dict[int, list[_Told]] = {}
-    for run, *told in Report.objects.filter(run__in=runs).values_list("run", "pk", "partial", "tests", "skipped"):
+    for run, *told in Report.counted.filter(run__in=runs).values_list("run", "pk", "partial", "tests", "skipped"):
         reports.setdefault(run, []).append(_Told(*told))
     whole = [every for every in reports.values() if not any(one.partial for one in every)]
     alone = [every[0].tests - every[0].skipped for every in whole if len(every) == 1]

@@ -4,11 +4,13 @@ Paths are matched by the package `codeowners`. GitLab's sections, which it reads
 is a file of its own, with the default owners of its heading written out."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from codeowners import CodeOwners
+
+from ingest.identity import TestName
 
 GITHUB, GITLAB = "github", "gitlab"
 _MOST_BYTES = 1_000_000
@@ -25,11 +27,20 @@ _HEADING = re.compile(r"\^?\[([^\]]{1,200})\](?:\[[0-9]{1,6}\])?((?:\s+\S+)*)")
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 
 
-class BadOwners(Exception):
-    """A CODEOWNERS file that cannot be read: the sentence names the line."""
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """A line that cannot be read, and why."""
 
-    def __init__(self, sentence: str) -> None:
+    line: int
+    sentence: str
+
+
+class BadOwners(Exception):
+    """A CODEOWNERS file that cannot be read: the sentence names the first line that is wrong, `wrong` has them all."""
+
+    def __init__(self, sentence: str, wrong: Sequence[Wrong] = ()) -> None:
         self.sentence = sentence
+        self.wrong = tuple(wrong)
         super().__init__(sentence)
 
 
@@ -42,19 +53,26 @@ class Pattern:
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
-    """What is known of a test."""
+class Line:
+    """A line that names owners of paths."""
 
     number: int
-    suite: str = ""
-    classname: str = ""
-    file: str = ""
+    path: str
+    owners: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Section:
     owners: CodeOwners
     excluded: CodeOwners | None
+    lines: tuple[Line, ...]
+
+    def of(self, path: str) -> Line | None:
+        """The last line that matches."""
+        if self.excluded is not None and self.excluded.matching_line(path)[1] is not None:
+            return None
+        place = self.owners.matching_line(path)[1]
+        return None if place is None else self.lines[place - 1]
 
 
 class CodeOwnersBook:
@@ -63,15 +81,27 @@ class CodeOwnersBook:
     def __init__(self, text: str, syntax: str = GITHUB) -> None:
         if len(text.encode()) > _MOST_BYTES or text.count("\n") > _MOST_LINES:
             raise BadOwners(f"CODEOWNERS has at most {_MOST_BYTES:,} bytes and {_MOST_LINES:,} lines.")
-        lines = _lines(text)
-        parts = _sections(lines) if syntax == GITLAB else [lines]
-        self._sections = [_section(part, gitlab=syntax == GITLAB) for part in parts]
+        lines, gitlab = _lines(text), syntax == GITLAB
+        parts = _sections(lines) if gitlab else [lines]
+        wrong = sorted((one for part in parts for one in _wrong(part, gitlab=gitlab)), key=lambda one: one.line)
+        if wrong:
+            raise BadOwners(f"CODEOWNERS, line {wrong[0].line}: {wrong[0].sentence}", wrong)
+        self._sections = [_section(part, gitlab=gitlab) for part in parts]
+
+    @property
+    def lines(self) -> list[Line]:
+        """As they stand in the file."""
+        return sorted((line for section in self._sections for line in section.lines), key=lambda line: line.number)
+
+    def matching(self, path: str) -> list[Line]:
+        """The last matching line, of every section where there are such."""
+        path = path.replace("\\", "/").removeprefix("./").lstrip("/")
+        found = (section.of(path) for section in self._sections) if _usable(path) else ()
+        return [line for line in found if line is not None]
 
     def owners(self, path: str) -> list[str]:
-        """Owners of a file: the last matching line's, of every section where there are such."""
-        path = path.replace("\\", "/").removeprefix("./").lstrip("/")
-        found = [owner for section in self._sections for owner in _of(section, path)] if _usable(path) else []
-        return list(dict.fromkeys(found))
+        """Owners of a file."""
+        return list(dict.fromkeys(owner for line in self.matching(path) for owner in line.owners))
 
 
 def _usable(path: str) -> bool:
@@ -105,28 +135,40 @@ def _sections(lines: Sequence[_Line]) -> list[list[_Line]]:
     return list(sections.values())
 
 
-def _section(lines: Sequence[_Line], *, gitlab: bool) -> _Section:
-    excluded = [(number, line[1:]) for number, line in lines if gitlab and line.startswith("!")]
-    kept = [one for one in lines if not (gitlab and one[1].startswith("!"))]
-    return _Section(_parsed(kept), _parsed(excluded) if excluded else None)
-
-
-def _parsed(lines: Sequence[_Line]) -> CodeOwners:
+def _wrong(lines: Sequence[_Line], *, gitlab: bool) -> Iterator[Wrong]:
     for number, line in lines:
         if line.count("**") > _MOST_FOLDERS or any(part.count("*") > _MOST_STARS for part in line.split("/")):
             sentence = f"a pattern has at most {_MOST_FOLDERS} times ** and {_MOST_STARS} times * between two slashes."
-            raise BadOwners(f"CODEOWNERS, line {number}: {sentence}")
+            yield Wrong(number, sentence)
+            continue
         try:
-            CodeOwners(line)
+            CodeOwners(line.removeprefix("!") if gitlab else line)
         except (ValueError, IndexError, re.error) as error:
-            raise BadOwners(f"CODEOWNERS, line {number} cannot be read: {error}.") from error
-    return CodeOwners("\n".join(line for _, line in lines))
+            yield Wrong(number, f"it cannot be read: {error}.")
 
 
-def _of(section: _Section, path: str) -> list[str]:
-    if section.excluded is not None and section.excluded.matching_line(path)[1] is not None:
-        return []
-    return [name for _, name in section.owners.of(path)]
+def _section(lines: Sequence[_Line], *, gitlab: bool) -> _Section:
+    excluded = [line[1:] for _, line in lines if gitlab and line.startswith("!")]
+    kept = [one for one in lines if not (gitlab and one[1].startswith("!"))]
+    owners = CodeOwners("\n".join(line for _, line in kept))
+    told = {place: (path, tuple(name for _, name in named)) for _, path, named, place, _ in owners.paths}
+    every = tuple(Line(number, *told.get(place, ("", ()))) for place, (number, _) in enumerate(kept, start=1))
+    return _Section(owners, CodeOwners("\n".join(excluded)) if excluded else None, every)
+
+
+@dataclass(frozen=True, slots=True)
+class Ruled:
+    """Who owns a test, and what says so."""
+
+    owner: str = ""
+    """Several of one line as one text; empty for nobody."""
+    by: str = ""
+    """hand, pattern or file."""
+    places: tuple[int, ...] = ()
+    """Which pattern, from 0, or which lines of the file."""
+
+
+NOBODY = Ruled()
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,16 +179,27 @@ class OwnerBook:
     patterns: Sequence[Pattern] = ()
     code_owners: CodeOwnersBook | None = None
 
-    def owner(self, test: Names) -> str:
-        """The owner's name; several of one line as one text; empty for nobody."""
+    def ruled(self, test: TestName) -> Ruled:
         if test.number in self.by_hand:
-            return self.by_hand[test.number]
-        for one in self.patterns:
+            return Ruled(self.by_hand[test.number], "hand")
+        for place, one in enumerate(self.patterns):
             value = test.suite if one.field == "suite" else test.classname
             if value and fnmatchcase(value, one.pattern):
-                return one.owner
-        owners = self.code_owners.owners(test.file) if self.code_owners and test.file else []
-        return _joined(owners)
+                return Ruled(one.owner, "pattern", (place,))
+        lines = self.code_owners.matching(test.file) if self.code_owners and test.file else []
+        owner = _joined(list(dict.fromkeys(owner for line in lines for owner in line.owners)))
+        return Ruled(owner, "file", tuple(line.number for line in lines)) if owner else NOBODY
+
+    def owner(self, test: TestName) -> str:
+        """The owner's name; empty for nobody."""
+        return self.ruled(test).owner
+
+    @property
+    def names(self) -> list[str]:
+        """Everybody who is named anywhere."""
+        lines = self.code_owners.lines if self.code_owners else []
+        said = [*self.by_hand.values(), *(one.owner for one in self.patterns)]
+        return sorted({*said, *(owner for line in lines for owner in line.owners)})
 
 
 def _joined(owners: Sequence[str]) -> str:

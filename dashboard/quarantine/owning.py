@@ -1,12 +1,14 @@
 """Owners as they are stored: read as one book, written as a whole."""
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from django.db import transaction
 from django.utils import timezone
 
 from dashboard.quarantine.models import CodeOwnersFile, OwnerPattern, TestOwner
-from dashboard.quarantine.owners import CodeOwnersBook, Names, OwnerBook, Pattern
+from dashboard.quarantine.owners import CodeOwnersBook, OwnerBook, Pattern
+from ingest.identity import TestName
 from ingest.models import Project, Test
 
 
@@ -14,13 +16,19 @@ def owner_book(project: Project) -> OwnerBook:
     stored = CodeOwnersFile.objects.filter(project=project).first()
     patterns = OwnerPattern.objects.filter(project=project).values_list("field", "pattern", "owner")
     by_hand = TestOwner.objects.filter(test__project=project).values_list("test__number", "owner")
-    book = CodeOwnersBook(stored.text, stored.syntax) if stored else None
+    book = _read(stored.text, stored.syntax) if stored else None
     return OwnerBook(dict(by_hand), [Pattern(*row) for row in patterns], book)
+
+
+@lru_cache(maxsize=32)
+def _read(text: str, syntax: str) -> CodeOwnersBook:
+    """A long file is read once, and not for every page."""
+    return CodeOwnersBook(text, syntax)
 
 
 def owner_of(book: OwnerBook, tests: Iterable[Test]) -> str:
     """The owner of the first test that has one."""
-    found = (book.owner(Names(test.number, test.suite, test.classname, test.file)) for test in tests)
+    found = (book.owner(TestName(test.number, test.suite, test.classname, test.name, test.file)) for test in tests)
     return next((owner for owner in found if owner), "")
 
 
@@ -42,6 +50,13 @@ def owner_patterns_set(*, project: Project, patterns: Sequence[Pattern]) -> None
         OwnerPattern(project=project, position=position, field=one.field, pattern=one.pattern, owner=one.owner)
         for position, one in enumerate(patterns)
     )
+
+
+@transaction.atomic
+def owners_set(*, project: Project, text: str, syntax: str, patterns: Sequence[Pattern]) -> None:
+    """The file and the patterns, both or neither."""
+    code_owners_set(project=project, text=text, syntax=syntax)
+    owner_patterns_set(project=project, patterns=patterns)
 
 
 def test_owner_set(*, test: Test, owner: str) -> None:

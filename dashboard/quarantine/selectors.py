@@ -1,11 +1,11 @@
-"""Reads: what holds where and when, how far a quarantine is from its end, and which policy is in force."""
+"""Reads: what holds where and when, and which policy is in force."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from itertools import takewhile
+from datetime import datetime, timedelta
 
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Q, QuerySet
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from analytics.columns import Columns, Retired
@@ -13,12 +13,13 @@ from analytics.models import Analysis
 from analytics.selectors import current_analysis, tests_of
 from dashboard.quarantine.models import GateDecision, Member, Policy, Quarantine
 from dashboard.quarantine.policy_settings import DEFAULTS, PolicySettings
+from dashboard.quarantine.progress import is_within
 from dashboard.quarantine.scope import covers
 from dashboard.quarantine.states import State
 from ingest.models import Project, Run, Test
-from ingest.selectors import Execution, test_history
-from ingest.verdict import Verdict
 
+SOON = timedelta(days=7)
+"""What expires within this asks for a decision."""
 _READS = 3
 """An analysis that is replaced while it is read is read again, so often at most."""
 
@@ -62,7 +63,7 @@ def quarantines_of(
     if states:
         found = found.filter(state__in=list(states))
     if owner:
-        found = found.filter(owner__iexact=owner)
+        found = found.filter(owned_by(owner))
     if text:
         named = Member.objects.filter(
             Q(test__name__icontains=text) | Q(test__classname__icontains=text), test__project_id=project_id
@@ -70,6 +71,12 @@ def quarantines_of(
         said = Q(reason__icontains=text) | Q(ticket_url__icontains=text) | Q(owner__icontains=text)
         found = found.filter(said | Q(pk__in=named.values("quarantine")))
     return found.order_by("-id")
+
+
+def owned_by(owner: str) -> Q:
+    """The owner alone, or one of several."""
+    alone, first = Q(owner__iexact=owner), Q(owner__istartswith=f"{owner} ")
+    return alone | first | Q(owner__iendswith=f" {owner}") | Q(owner__icontains=f" {owner} ")
 
 
 def members_of(quarantines: Iterable[Quarantine]) -> dict[int, list[Test]]:
@@ -105,52 +112,42 @@ def active_tests(
     return [found[number] for number in sorted(found)]
 
 
+@dataclass(frozen=True, slots=True)
+class Quarantined:
+    """How much is quarantined now, and how much of it ends within a week."""
+
+    tests: int
+    soon: int
+
+
+def quarantined(project_id: int) -> Quarantined:
+    active = Q(quarantine__in=active_at(project_id))
+    soon = Q(quarantine__expires_at__lte=timezone.now() + SOON)
+    return Quarantined(**Member.objects.filter(active).aggregate(tests=Count("pk"), soon=Count("pk", filter=soon)))
+
+
+CALLED_NOW = Coalesce("test__alias_of__number", "test__number")
+"""Of a member: the number of its test, or of the test that it is called now."""
+
+
+def live_quarantines(project_id: int, numbers: Collection[int]) -> dict[int, Quarantine]:
+    """By test number: the proposed or active quarantine that it is in."""
+    members = Member.objects.annotate(now=CALLED_NOW).filter(test__project_id=project_id, live=True)
+    return {one.now: one.quarantine for one in members.filter(now__in=numbers).select_related("quarantine")}
+
+
 def live_quarantine_of(test: Test) -> Quarantine | None:
     """The proposed or active quarantine that a test is in."""
     now = test.alias_of or test
-    member = Member.objects.filter(test=now, live=True).select_related("quarantine").first()
-    return member.quarantine if member else None
+    return live_quarantines(now.project_id, [now.number]).get(now.number)
 
 
-# -- how far it is -----------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Clean runs since it holds, of those that it takes to leave; and what it kept from blocking."""
-
-    clean: int
-    needed: int | None
-    masked: int
-
-    @property
-    def enough(self) -> bool:
-        return self.needed is not None and self.clean >= self.needed
-
-
-def progress_of(quarantine: Quarantine, tests: Sequence[Test]) -> Progress:
-    """The test that is worst off decides: a cluster leaves together."""
-    since, until = quarantine.activated_at, quarantine.ended_at or timezone.now()
-    if since is None:
-        return Progress(0, quarantine.needed, 0)
-    histories = [[one for one in test_history(test) if since <= one.started_at <= until] for test in tests]
-    clean = min((_clean(history) for history in histories), default=0)
-    failed = {one.run_id for history in histories for one in history if one.verdict.failing}
-    return Progress(clean, quarantine.needed, _within(quarantine, failed))
-
-
-def _clean(history: Sequence[Execution]) -> int:
-    """Executions since the last failure; a retry that passed is a failure that was retried away."""
-    ran = [one for one in history if one.verdict is not Verdict.SKIP]
-    return sum(1 for _ in takewhile(lambda one: one.verdict is Verdict.PASS and not one.retried, ran))
-
-
-def _within(quarantine: Quarantine, runs: Collection[int]) -> int:
-    """How many of these runs are in its scope."""
-    if not quarantine.branches and not quarantine.environments:
-        return len(runs)
-    told = Run.objects.filter(pk__in=runs).values_list("branch", "environment")
-    return sum(covers(quarantine.branches, quarantine.environments, branch, where) for branch, where in told)
+def quarantines_during(project: Project, run: Run) -> dict[int, int]:
+    """By test number: the quarantine that held, for such a run, when it began."""
+    began = run.started_at
+    held = Quarantine.objects.filter(project=project, activated_at__lte=began, expires_at__gt=began)
+    rows = [one for one in held.filter(Q(ended_at=None) | Q(ended_at__gt=began)) if is_within(one, project, run)]
+    return {test.number: pk for pk, tests in members_of(rows).items() for test in tests}
 
 
 # -- the gate ----------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from dashboard.quarantine.models import DAYS, Member, Notification, Policy, Quarantine, QuarantineEvent
 from dashboard.quarantine.policy_settings import PolicySettings
-from dashboard.quarantine.states import LIVE, TRANSITIONS, Action, ActorKind, State, after, first
+from dashboard.quarantine.states import LIVE, TRANSITIONS, Action, ActorKind, NotAllowed, State, after, first
 from ingest.models import Project, Test
 
 LONGEST = timedelta(days=365)
@@ -62,6 +62,10 @@ class Unusable(Exception):
         super().__init__(sentence)
 
 
+REFUSALS = (QuarantineConflict, AlreadyQuarantined, Unusable, NotAllowed)
+"""What stands against a change. Each says why in its `sentence`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Terms:
     """What somebody says of a quarantine when making it."""
@@ -82,10 +86,16 @@ class Terms:
 
 
 def quarantine_create(
-    *, project: Project, tests: Collection[Test], actor: Actor, terms: Terms, action: Action = Action.PROPOSE
+    *,
+    project: Project,
+    tests: Collection[Test],
+    actor: Actor,
+    terms: Terms,
+    action: Action = Action.PROPOSE,
+    now: datetime | None = None,
 ) -> Quarantine:
     """Propose a quarantine, or begin one at once. Each of its tests may be in no other live one."""
-    now = timezone.now()
+    now = now or timezone.now()
     current = {(test.alias_of or test).pk for test in tests}
     if not current:
         raise Unusable("A quarantine needs at least one test.")
@@ -131,8 +141,8 @@ def _expiry(told: datetime | None, now: datetime) -> datetime:
 
 # -- changing ----------------------------------------------------------------------------------------------------
 
-_CHANGEABLE = ("owner", "ticket_url", "branches", "environments", "mode")
-_TOLD = ("state", "expires_at", *_CHANGEABLE)
+CHANGEABLE = ("owner", "ticket_url", "branches", "environments", "mode")
+_TOLD = ("state", "expires_at", *CHANGEABLE)
 
 
 def quarantine_act(
@@ -173,7 +183,7 @@ def _values(
     changes: Mapping[str, Any],
 ) -> dict[str, Any]:
     """The columns that the action sets."""
-    unknown = set(changes) - set(_CHANGEABLE)
+    unknown = set(changes) - set(CHANGEABLE)
     if unknown or (changes and action not in (Action.CHANGE, Action.APPROVE)):
         raise Unusable(f"{action} changes nothing of {', '.join(sorted(changes))}.")
     values: dict[str, Any] = {**changes, "state": target}
@@ -220,6 +230,32 @@ def _note(
         before=before,
         after=after,
     )
+    _announce(quarantine, actor, action, reason)
+
+
+_ANNOUNCED = {
+    Action.PROPOSE: Notification.Kind.PROPOSED,
+    Action.QUARANTINE: Notification.Kind.QUARANTINED,
+    Action.APPROVE: Notification.Kind.QUARANTINED,
+    Action.RELEASE: Notification.Kind.RELEASED,
+    Action.FIX: Notification.Kind.RELEASED,
+    Action.REOPEN: Notification.Kind.REOPENED,
+    Action.EXPIRE: Notification.Kind.EXPIRED,
+}
+"""What a team hears of, whoever did it."""
+
+
+def _announce(quarantine: Quarantine, actor: Actor, action: Action, reason: str) -> None:
+    """Part of the change: there is no change without its notification, and none without its change."""
+    kind = _ANNOUNCED.get(action)
+    if kind is not None:
+        notify(
+            project_id=quarantine.project_id,
+            kind=kind,
+            key=f"{kind}:{quarantine.pk}:{quarantine.version}",
+            target=quarantine.owner,
+            payload={"quarantine": quarantine.pk, "reason": reason, "actor": actor.name, "action": action},
+        )
 
 
 def _said(quarantine: Quarantine, names: Collection[str] = _TOLD) -> dict[str, Any]:

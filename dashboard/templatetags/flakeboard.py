@@ -146,7 +146,7 @@ def interval(low: float | None, high: float | None, unit: str = "%") -> str:
     if low is None or high is None:
         return "not known"
     if unit == "%":
-        return f"{labels.percent(low).removesuffix(' %')}–{labels.percent(high)}"
+        return labels.percents(low, high)
     if unit == "spent":
         return f"{spent(low)} – {spent(high)}"
     return f"{low:,.3g}–{high:,.3g} {unit}"

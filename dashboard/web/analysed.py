@@ -8,14 +8,13 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.views.decorators.http import require_POST
 
 from analytics.columns import Columns, Retired
 from analytics.models import Analysis, Refresh
-from analytics.selectors import current_analysis, refresh_of, tests_of
+from analytics.selectors import current_analysis, is_outdated, refresh_of, tests_of
 from dashboard.api.refreshes import refresh_now
 from dashboard.web.asking import number
-from dashboard.web.doors import project_page, project_part
+from dashboard.web.doors import project_deed, project_part
 from ingest.models import Project
 
 _SOON = timedelta(minutes=10)
@@ -29,6 +28,8 @@ class Analysed:
     analysis: Analysis | None
     columns: Columns
     refresh: Refresh | None
+    outdated: bool = False
+    """There is one, but in a form that an older version stored: a new one is made by itself."""
 
     @property
     def shown(self) -> int:
@@ -47,7 +48,7 @@ class Analysed:
     @property
     def waiting(self) -> bool:
         """Something is under way that is worth asking for again."""
-        return self.running or (self.due and not self.error)
+        return self.running or ((self.due or self.outdated) and not self.error)
 
     @property
     def error(self) -> str:
@@ -70,11 +71,11 @@ def analysed(project: Project) -> Analysed:
 
 def _read(project: Project) -> Analysed:
     analysis = current_analysis(project.pk)
-    return Analysed(analysis, tests_of(analysis), refresh_of(project.pk))
+    outdated = analysis is None and is_outdated(project.pk)
+    return Analysed(analysis, tests_of(analysis), refresh_of(project.pk), outdated)
 
 
-@require_POST
-@project_page
+@project_deed("refresh")
 def ask(request: HttpRequest, project: Project) -> HttpResponse:
     """Analyse now; then back to the page with the button, or only its status line where a script asked."""
     refresh_now(project)
@@ -90,7 +91,9 @@ def status(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 def _status(request: HttpRequest, project: Project) -> HttpResponse:
-    now = Analysed(current_analysis(project.pk), Columns(b""), refresh_of(project.pk))
+    analysis = current_analysis(project.pk)
+    outdated = analysis is None and is_outdated(project.pk)
+    now = Analysed(analysis, Columns(b""), refresh_of(project.pk), outdated)
     shown = number(request.GET or request.POST, "shown", 0)
     newer = now.shown != shown
     context = {"project": project, "analysed": now, "newer": newer, "shown": shown}

@@ -19,6 +19,12 @@ def choice(asked: QueryDict, name: str, known: Container[str]) -> str:
     return value if value in known else ""
 
 
+def sort_asked(asked: QueryDict, names: Container[str]) -> str:
+    """One of these names, with a minus where it sorts down; else nothing."""
+    value = asked.get("sort", "")
+    return value if value.removeprefix("-") in names else ""
+
+
 def number(asked: QueryDict, name: str, default: int) -> int:
     """A whole number, zero or more."""
     value = asked.get(name, "")

@@ -12,10 +12,13 @@ from analytics.listing import values
 from analytics.models import Analysis, ClusterFinding, PriorityFinding
 from analytics.naming import Names, TestName, names
 from analytics.rows import TestRow, test_row, test_rows
+from analytics.selectors import clusters_of
+from dashboard import access
 from dashboard.charts import heatmap
 from dashboard.web.analysed import Analysed, analysed
-from dashboard.web.clusters import COLUMN_OF, OTHER, View, agreement_words, clusters_of
+from dashboard.web.clusters import COLUMN_OF, OTHER, View, agreement_words
 from dashboard.web.doors import project_page
+from dashboard.web.quarantine_held import held_of
 from dashboard.web.test import test_of
 from ingest.models import Failure, Project
 
@@ -31,7 +34,8 @@ def cluster_detail(request: HttpRequest, project: Project, view: str, number: in
         raise Http404
     test, now = test_of(project, number), analysed(project)
     cluster = clusters_of(now.analysis).filter(view=view, number=number).first()
-    context = {"project": project, "analysed": now, "view": view, "number": number, "test": test}
+    may = access.user_may(request.user, project, "quarantine")
+    context = {"project": project, "analysed": now, "may": may, "view": view, "number": number, "test": test}
     if cluster is None:
         row = test_row(now.columns, number)
         inside = row.cluster if view == View.TOGETHER else row.signature_cluster
@@ -56,6 +60,7 @@ def _shown(project: Project, now: Analysed, cluster: ClusterFinding) -> dict[str
         "other_view": OTHER[View(cluster.view)].value,
         "others": _elsewhere(now.columns, data["tests"], View(cluster.view)),
         "members": members,
+        "held": held_of(project, [one.name for one in members]),
         "top": max((one.row.rate.high for one in members if one.row.rate), default=1.0),
         "first": known.report(data["first_report"]),
         "last": known.report(data["last_report"]),

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from django.db.models import Count, F, Func, IntegerField, Q, QuerySet, Sum
+from django.db.models import BigIntegerField, Count, F, Func, IntegerField, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast
 from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import render
 
@@ -15,13 +17,14 @@ from analytics.kernel.executions import Ints
 from analytics.listing import values
 from analytics.models import Analysis, ClusterFinding
 from analytics.naming import Names, ReportName, TestName, names, numbers_matching
+from analytics.selectors import clusters_of
 from dashboard.web.analysed import analysed
-from dashboard.web.asking import choice, words
+from dashboard.web.asking import choice, sort_asked, words
 from dashboard.web.doors import project_page
 from dashboard.web.exporting import exported
 from dashboard.web.paging import numbered_page
 from dashboard.web.signatures import brief
-from ingest.models import Project
+from ingest.models import Project, Report
 
 PAGE_SIZE = 25
 TESTS_LISTED = 3
@@ -31,6 +34,14 @@ COLUMN_OF = {View.TOGETHER: "cluster", View.SIGNATURE: "signature_cluster"}
 OTHER = {View.TOGETHER: View.SIGNATURE, View.SIGNATURE: View.TOGETHER}
 _DISAGREES = Q(data__agreement__apart__gt=0) | Q(data__agreement__alone__gt=0)
 _LISTED = ("view", "number", "data__tests", "data__runs", "data__shared_runs", "data__agreement")
+_SIZE = Func(F("data__tests"), function="jsonb_array_length", output_field=IntegerField())
+_LAST = Report.objects.filter(pk=Cast(KeyTextTransform("last_report", OuterRef("data")), BigIntegerField()))
+_SORTS = {
+    "size": _SIZE,
+    "runs": F("data__runs"),
+    "shared_runs": F("data__shared_runs"),
+    "last_failure": Subquery(_LAST.values("started_at")),
+}
 _FIELDS = (*_LISTED, "data__signatures", "data__first_report", "data__last_report")
 
 
@@ -67,10 +78,13 @@ class Asked:
     view: str
     disagreeing: bool
     search: str
+    sort: str
+    """Empty for the usual order: by view, then by failing runs."""
 
     @classmethod
     def read(cls, query: QueryDict) -> "Asked":
-        return cls(choice(query, "view", View.values), query.get("disagree") == "1", words(query, "q"))
+        view, sort = choice(query, "view", View.values), sort_asked(query, _SORTS)
+        return cls(view, query.get("disagree") == "1", words(query, "q"), sort)
 
     @property
     def narrowed(self) -> bool:
@@ -83,7 +97,12 @@ class Asked:
             found = found.filter(view=self.view)
         if self.disagreeing:
             found = found.filter(_DISAGREES)
-        return found.filter(_holding(columns, numbers_matching(project.pk, self.search))) if self.search else found
+        if self.search:
+            found = found.filter(_holding(columns, numbers_matching(project.pk, self.search)))
+        if not self.sort:
+            return found
+        by = _SORTS[self.sort.removeprefix("-")]
+        return found.order_by(by.desc(nulls_last=True) if self.sort.startswith("-") else by.asc(nulls_last=True), "pk")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +146,6 @@ def agreement_words(view: str, size: int, agreement: dict[str, int]) -> str:
 
 def _does(count: int) -> str:
     return "does" if count == 1 else "do"
-
-
-def clusters_of(analysis: Analysis | None) -> "QuerySet[ClusterFinding]":
-    """As the API lists them: those that fail together first, then by runs."""
-    found = ClusterFinding.objects.filter(analysis=analysis) if analysis else ClusterFinding.objects.none()
-    return found.order_by("-view", "-data__runs", "number")
 
 
 def _listed(rows: list[tuple[Any, ...]], known: Names) -> list[ListedCluster]:
@@ -189,9 +202,8 @@ def cluster_list(request: HttpRequest, project: Project) -> HttpResponseBase:
 
 def _counts(analysis: Analysis | None) -> dict[str, Any]:
     """How many clusters each view has, how many tests are in them, and on how many the two disagree."""
-    size = Func(F("data__tests"), function="jsonb_array_length", output_field=IntegerField())
     found = clusters_of(analysis).order_by().values_list("view")
-    sums = found.annotate(clusters=Count("pk"), size=Sum(size), disagreeing=Count("pk", filter=_DISAGREES))
+    sums = found.annotate(clusters=Count("pk"), size=Sum(_SIZE), disagreeing=Count("pk", filter=_DISAGREES))
     told = {view: counts for view, *counts in sums}
     of_view = {view.value: told.get(view.value, (0, 0, 0)) for view in View}
     return {

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_POST
 
 from dashboard.demo import demo_create, demo_delete, demo_progress
 from dashboard.tasks import wake_demo
-from dashboard.web.doors import project_page, project_part
+from dashboard.web.doors import project_deed, project_part
 from ingest.models import Project
 
 
@@ -16,7 +16,7 @@ from ingest.models import Project
 @login_required
 def load(request: HttpRequest) -> HttpResponse:
     """Make the demo and load it in the background; a load that was cut short goes on."""
-    project = demo_create()
+    project = demo_create(by=request.user)
     wake_demo(project.pk)
     return redirect("project", slug=project.slug)
 
@@ -32,8 +32,7 @@ def progress(request: HttpRequest, project: Project) -> HttpResponse:
     return render(request, "partials/demo.html", {"project": project, "loading": loading})
 
 
-@require_POST
-@project_page
+@project_deed("delete")
 def delete(request: HttpRequest, project: Project) -> HttpResponse:
     if not project.demo:
         raise Http404

@@ -18,6 +18,16 @@ def bad_request(request: HttpRequest, exception: Exception | None = None) -> Htt
     return _answer(request, 400, "bad_request", "Bad request", "The request cannot be read.")
 
 
+def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    return _answer(request, 403, "forbidden", "Not allowed", str(exception or "") or "You may not do that.")
+
+
+def forged(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """A form without our mark: made elsewhere, or older than the session."""
+    sentence = "The form is too old or came from another site. Go back, load the page again and send it once more."
+    return _answer(request, 403, "forged", "Not sent", sentence)
+
+
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     if request.path.startswith("/api/"):
         return _answer(request, 404, "not_found", "", "There is no such thing here, or this token may not see it.")

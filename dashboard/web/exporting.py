@@ -47,6 +47,9 @@ def _pieces(lines: Iterable[str]) -> Iterator[str]:
 # -- CSV ---------------------------------------------------------------------------------------------------------
 
 
+_NUMBERS = (int, float, bool, type(None))
+
+
 class _Line:
     """What csv.writer writes to: it hands the line back."""
 
@@ -58,17 +61,21 @@ def _csv(headers: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
     writer = csv.writer(_Line())
     yield writer.writerow(headers)
     for row in rows:
-        yield writer.writerow([_cell(value) for value in row])
+        yield writer.writerow([_text(value) if type(value) is str else _cell(value) for value in row])
 
 
 def _cell(value: Any) -> Any:
     """Numbers as they are; text so that no spreadsheet takes it for a formula."""
+    if type(value) in _NUMBERS:
+        return value
     plain = _plain(value)
     if isinstance(plain, list | tuple):
         plain = ", ".join(map(str, plain))
-    if isinstance(plain, str) and plain.lstrip(" ").startswith(_FORMULA):
-        return "'" + plain
-    return plain
+    return _text(plain) if isinstance(plain, str) else plain
+
+
+def _text(text: str) -> str:
+    return "'" + text if text.lstrip(" ").startswith(_FORMULA) else text
 
 
 def _plain(value: Any) -> Any:

@@ -64,7 +64,7 @@ def _newest(project: Project, run: Run, branch: str) -> Run | None:
     reports = Report.objects.filter(run=OuterRef("pk"))
     bad = Exists(reports.filter(RED | Q(partial=True)))
     passed = Exists(reports.filter(passed__gt=0))
-    near = Run.objects.filter(project=project, started_at__gte=run.started_at - _LOOKED_BACK)
+    near = Run.counted.filter(project=project, started_at__gte=run.started_at - _LOOKED_BACK)
     before = near.filter(Q(started_at__lt=run.started_at) | Q(started_at=run.started_at, pk__lt=run.pk))
     same = before.filter(branch=branch, job=run.job, shard=run.shard, environment=run.environment)
     return same.filter(~bad, passed).order_by("-started_at", "-pk").first()

@@ -80,6 +80,34 @@ HELPS: dict[str, tuple[str, str]] = {
     "incident": ("A report in which so many tests failed that the machines are to blame.", "incident"),
     "expected": ("How many failures the tests' own rates let one expect in this report.", "incident"),
     "p_value": ("How probable something as extreme is where there is nothing to be found.", "p-value"),
+    # -- quarantine
+    "quarantine": (
+        "A decision: these tests' failures don't block, for so long, and somebody answers for it.",
+        "quarantine",
+    ),
+    "quarantine_state": (
+        "Proposed: failures still block. Active: they don't. Released, fixed, expired, rejected: they block again.",
+        "quarantine",
+    ),
+    "owner": ("Who answers for it: by hand, by a pattern of suite or class, or by CODEOWNERS.", "quarantine"),
+    "expiry": (
+        "When it ends by itself, and its tests block again. Its owner is told 7 days and 1 day before.",
+        "quarantine",
+    ),
+    "way_out": (
+        "Clean runs since the last failure, of those that it takes to believe that the test is fixed.",
+        "quarantine",
+    ),
+    "masked": ("Runs within its scope in which one of its tests failed while it held.", "quarantine"),
+    "policy": (
+        "What is proposed or quarantined after each analysis, by evidence alone, and never what is broken.",
+        "quarantine",
+    ),
+    "cap": ("At most so many tests, and this share of the suite. Past it the policy says so instead.", "quarantine"),
+    "gate": (
+        "The answer to CI: may this red build pass? Only if every failing test is quarantined here.",
+        "quarantine",
+    ),
     # -- orders, durations, causes
     "order_kind": ("Whether it fails by the order in which tests run: OD, NDOD or NDOI.", "order-kind"),
     "order": ("The sequence in which a report's tests ran, where the producer tells the truth of it.", "order"),

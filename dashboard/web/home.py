@@ -8,8 +8,10 @@ from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.fields.json import KeyTransform
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import render
+from django.views.decorators.http import require_safe
 
-from analytics.models import Analysis, IncidentFinding
+from analytics.models import IncidentFinding
+from analytics.selectors import current_analyses
 from dashboard import access
 from dashboard.charts.rate import Rate
 from dashboard.web.exporting import Row, exported
@@ -47,6 +49,7 @@ class ProjectRow:
 
 
 @login_required
+@require_safe
 def home(request: HttpRequest) -> HttpResponseBase:
     rows = _rows(access.user_projects(request.user))
     file = exported(request, "projects", HEADERS, (row.cells for row in rows))
@@ -54,7 +57,8 @@ def home(request: HttpRequest) -> HttpResponseBase:
         return file
     offer_demo = not any(row.last_upload for row in rows)
     first = rows[0] if rows and rows[0].rate is not None and rows[0].rate.total else None
-    context = {"rows": rows, "first": first, "form": ProjectForm(), "offer_demo": offer_demo}
+    no_demo = not any(row.project.demo for row in rows)
+    context = {"rows": rows, "first": first, "form": ProjectForm(), "offer_demo": offer_demo, "no_demo": no_demo}
     return render(request, "home.html", context)
 
 
@@ -63,7 +67,7 @@ def _rows(projects: "QuerySet[Project]") -> list[ProjectRow]:
     newest = Upload.objects.filter(project=OuterRef("pk")).order_by("-id").values("pk")[:1]
     found = list(projects.annotate(last_upload_id=Subquery(newest)).order_by("name"))
     uploads = Upload.objects.defer("files").in_bulk([one.last_upload_id for one in found if one.last_upload_id])
-    counted = Run.objects.filter(project__in=found).values("project_id").annotate(runs=Count("pk"))
+    counted = Run.counted.filter(project__in=found).values("project_id").annotate(runs=Count("pk"))
     runs = dict(counted.values_list("project_id", "runs"))
     said, incidents = _concluded(found), _open_incidents(found)
     rows = [
@@ -78,7 +82,7 @@ def _rows(projects: "QuerySet[Project]") -> list[ProjectRow]:
 def _concluded(projects: list[Project]) -> dict[int, dict[str, Any]]:
     """What the current analysis of each project says of its runs."""
     parts = [KeyTransform(name, "summary") for name in ("states", "runs", "days")]
-    current = Analysis.objects.filter(project__in=projects, current=True)
+    current = current_analyses().filter(project__in=projects)
     return {
         project: {
             "flaky": states["flaky"],
@@ -101,7 +105,7 @@ def _by_day(days: list[dict[str, int]]) -> tuple[float | None, ...]:
 def _open_incidents(projects: list[Project]) -> dict[int, int]:
     """Incidents that nobody has confirmed or rejected yet."""
     undecided = IncidentFinding.objects.filter(
-        analysis__project__in=projects, analysis__current=True, report__incidentdecision=None
+        analysis__in=current_analyses().filter(project__in=projects), report__incidentdecision=None
     )
     counted = undecided.values("analysis__project_id").annotate(incidents=Count("pk"))
     return dict(counted.values_list("analysis__project_id", "incidents"))

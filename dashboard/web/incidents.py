@@ -11,17 +11,17 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_POST
 
 from analytics.models import Analysis, IncidentDecision, IncidentFinding
 from analytics.naming import Names, ReportName, names
+from analytics.selectors import incidents_of
 from analytics.services import incident_decide
 from dashboard.api.refreshes import refresh_now
 from dashboard.charts.incident_timeline import TimedIncident
 from dashboard.web.analysed import analysed
 from dashboard.web.asking import choice, words
 from dashboard.web.chances import p_words
-from dashboard.web.doors import project_page
+from dashboard.web.doors import project_deed, project_page
 from dashboard.web.exporting import exported
 from dashboard.web.incident_pictures import timeline, trend
 from dashboard.web.paging import numbered_page
@@ -109,12 +109,6 @@ class Asked:
         if self.why:
             found = found.filter(data__why__contains=self.why)
         return found.filter(data__host=self.host) if self.host else found
-
-
-def incidents_of(analysis: Analysis | None) -> "QuerySet[IncidentFinding]":
-    """Newest first, those that a person rejected included."""
-    found = IncidentFinding.objects.filter(analysis=analysis) if analysis else IncidentFinding.objects.none()
-    return found.order_by("-report__started_at", "-report_id")
 
 
 def told(project: Project, found: list[IncidentFinding]) -> list[Incident]:
@@ -246,8 +240,7 @@ _DONE = {
 }
 
 
-@require_POST
-@project_page
+@project_deed("decide")
 def decide(request: HttpRequest, project: Project, report_id: int) -> HttpResponse:
     """Keep a person's word on a report and ask for the analysis that applies it; then back to the list."""
     report = Report.objects.filter(project=project, pk=report_id).only("pk").first()

@@ -15,10 +15,11 @@ from analytics.kernel.flakiness import State
 from analytics.kernel.orders import OrderKind
 from analytics.kernel.parameters import DEFAULTS
 from analytics.kernel.rates import clopper_pearson
+from analytics.listing import Sort
 from analytics.models import Analysis, TestFinding
-from analytics.naming import Names, TestName, names, numbers_matching
+from analytics.naming import Names, TestName, names, numbers_by_name, numbers_matching
 from dashboard.web.analysed import analysed
-from dashboard.web.asking import choice, words
+from dashboard.web.asking import choice, sort_asked, words
 from dashboard.web.chances import p_words
 from dashboard.web.doors import project_page
 from dashboard.web.exporting import exported
@@ -34,6 +35,7 @@ KINDS = {
 }
 """Kind -> what it says of a test, the most telling kind first."""
 _RANK = {kind.value: at for at, kind in enumerate(KINDS)}
+_SORTS = ("name", "kind", "failing_orders", "p_value")
 _DEPENDING = (OrderKind.OD, OrderKind.NDOD)
 _FLAKY = (State.FLAKY, State.RECOVERED)
 """Orders are looked at for tests that are flaky, or were."""
@@ -83,10 +85,12 @@ class Ordered:
 class Asked:
     kind: str
     search: str
+    sort: str
+    """Empty for the usual order: what tells most comes first."""
 
     @classmethod
     def read(cls, query: QueryDict) -> "Asked":
-        return cls(choice(query, "kind", _RANK), words(query, "q"))
+        return cls(choice(query, "kind", _RANK), words(query, "q"), sort_asked(query, _SORTS))
 
     @property
     def narrowed(self) -> bool:
@@ -121,6 +125,18 @@ def ranking_of(analysis: Analysis | None, columns: Columns, kind: str = "", amon
     elif kind:
         wanted = wanted[~np.isin(wanted, _of_kinds(columns, *_DEPENDING, OrderKind.NDOI))]
     return Ranking((wanted if among is None else wanted[np.isin(wanted, among)]).tolist(), depending)
+
+
+def _sorted(project: Project, analysis: Analysis | None, numbers: list[int], sort: Sort) -> list[int]:
+    """These tests by name or by what was found of them; what has no value comes last in both directions."""
+    if sort.by == "name":
+        every = np.array(numbers, dtype=np.int64)
+        return numbers_by_name(project.pk, every, descending=sort.descending, start=0, size=len(numbers))
+    found = TestFinding.objects.filter(analysis=analysis, number__in=numbers, data__has_key="order")
+    value = dict(found.values_list("number", f"data__order__{sort.by}"))
+    known = [number for number in numbers if value.get(number) is not None]
+    known.sort(key=lambda number: _RANK.get(value[number], value[number]), reverse=sort.descending)
+    return [*known, *(number for number in numbers if value.get(number) is None)]
 
 
 def _of_kinds(columns: Columns, *kinds: OrderKind) -> Ints:
@@ -218,17 +234,20 @@ def order_list(request: HttpRequest, project: Project) -> HttpResponseBase:
     now, asked = analysed(project), Asked.read(request.GET)
     among = numbers_matching(project.pk, asked.search) if asked.search else None
     ranking = ranking_of(now.analysis, now.columns, asked.kind, among)
-    file = exported(request, f"{project.slug}-orders", HEADERS, _file_rows(project, now.analysis, ranking.numbers))
+    numbers = ranking.numbers
+    if asked.sort and numbers:
+        numbers = _sorted(project, now.analysis, numbers, Sort.read(asked.sort))
+    file = exported(request, f"{project.slug}-orders", HEADERS, _file_rows(project, now.analysis, numbers))
     if file is not None:
         return file
-    page = numbered_page(request.GET, total=len(ranking.numbers), size=PAGE_SIZE)
+    page = numbered_page(request.GET, total=len(numbers), size=PAGE_SIZE)
     context = {
         "project": project,
         "analysed": now,
         "asked": asked,
         "kinds": [(kind.value, meaning) for kind, meaning in KINDS.items()],
         "page": page,
-        "rows": _named(project, now.analysis, ranking.numbers[page.first - 1 : page.last]),
+        "rows": _named(project, now.analysis, numbers[page.first - 1 : page.last]),
         **_known(now.analysis, list(ranking.depending.values())),
     }
     return render(request, "orders.html", context)

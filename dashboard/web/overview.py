@@ -20,7 +20,9 @@ from analytics.rows import TestRow, test_rows
 from analytics.selectors import analyses_of
 from dashboard.charts import rate_trend, runs_per_day
 from dashboard.charts.rate import Rate
+from dashboard.quarantine.selectors import quarantined
 from dashboard.web.analysed import Analysed, analysed
+from dashboard.web.clusters import rows_by_cluster
 from dashboard.web.doors import project_page
 from ingest.models import Project, Run
 
@@ -36,7 +38,12 @@ _STATES = ("flaky", "suspect", "broken", "recovered", "infrastructure", "stable"
 @project_page
 def overview(request: HttpRequest, project: Project) -> HttpResponse:
     now = analysed(project)
-    context = {"project": project, "analysed": now, "any_run": _any_run(project, now.analysis)}
+    context = {
+        "project": project,
+        "analysed": now,
+        "any_run": _any_run(project, now.analysis),
+        "quarantined": quarantined(project.pk),
+    }
     if now.analysis is not None:
         context |= _concluded(project, now.analysis, now)
     return render(request, "overview.html", context)
@@ -49,7 +56,7 @@ def _any_run(project: Project, analysis: Analysis | None) -> bool:
 
 def _concluded(project: Project, analysis: Analysis, now: Analysed) -> dict[str, Any]:
     """What the analysis says, as the page shows it."""
-    fixes, newest = _fixes(analysis), newest_flaky(now.columns, NEWEST_SHOWN)
+    fixes, newest = _fixes(analysis, now.columns), newest_flaky(now.columns, NEWEST_SHOWN)
     numbers = [*(fix["number"] for fix in fixes), *(row.number for row in newest)]
     known = names(project.pk, tests=numbers)
     states = analysis.summary["states"]
@@ -131,9 +138,11 @@ def _charts(project: Project, days: list[dict[str, int]]) -> dict[str, Any]:
 
 def _past(project: Project) -> rate_trend.RateTrend:
     """What each day's analysis said of its window, oldest first."""
-    told = analyses_of(project.pk).values_list("finished_at", KeyTransform("runs", "summary"))
+    told = analyses_of(project.pk).filter(summary__has_key="runs")
     by_day: dict[date, Rate] = {}
-    for finished_at, runs in told:  # newest first: the last analysis of a day speaks for it
+    for finished_at, runs in told.values_list(
+        "finished_at", KeyTransform("runs", "summary")
+    ):  # newest first: the last analysis of a day speaks for it
         rate = Rate(runs["flaky"], runs["total"], runs["flaky_low"] or 0.0, runs["flaky_high"] or 0.0)
         by_day.setdefault(finished_at.date(), rate)
     return rate_trend.RateTrend(tuple(rate_trend.DayRate(*one) for one in sorted(by_day.items())), unit="runs")
@@ -148,11 +157,15 @@ def newest_flaky(columns: Columns, most: int) -> list[TestRow]:
     return test_rows(columns, sorted_rows(columns, rows, Sort("flaky_since", descending=True))[:most])
 
 
-def _fixes(analysis: Analysis) -> list[dict[str, Any]]:
-    """The first things to fix; `number` is the test, or what the cluster is called by."""
+def _fixes(analysis: Analysis, columns: Columns) -> list[dict[str, Any]]:
+    """The first things to fix: `number` is the test, or what the cluster is called by; `size` counts all its tests."""
     found = PriorityFinding.objects.filter(analysis=analysis).order_by("rank").values_list("rank", "data")
     told = [{"rank": rank, **data} for rank, data in found[:FIXES_SHOWN]]
-    return [{**one, "number": one["cluster"] if one["test"] is None else one["test"]} for one in told]
+    size = {cluster: len(rows) for cluster, rows in rows_by_cluster(columns).items()}
+    return [
+        {**one, "number": one["cluster"] if one["test"] is None else one["test"], "size": size.get(one["cluster"], 1)}
+        for one in told
+    ]
 
 
 def _incidents(analysis: Analysis) -> dict[str, Any]:

@@ -16,15 +16,18 @@ from analytics.kernel.flakiness import State
 from analytics.kernel.parameters import DEFAULTS
 from analytics.kernel.rates import clopper_pearson
 from analytics.listing import Choice, chosen_rows
-from analytics.models import Analysis, PriorityFinding
+from analytics.models import Analysis
 from analytics.naming import Names, TestName, names, numbers_matching
+from analytics.selectors import priorities_of
+from dashboard import access
 from dashboard.charts import savings
 from dashboard.web.analysed import analysed
-from dashboard.web.asking import choice, words
+from dashboard.web.asking import choice, sort_asked, words
 from dashboard.web.clusters import rows_by_cluster
 from dashboard.web.doors import project_page
 from dashboard.web.exporting import exported
 from dashboard.web.paging import numbered_page
+from dashboard.web.quarantine_held import held_of
 from ingest.models import Project
 
 PAGE_SIZE = 25
@@ -64,14 +67,13 @@ class Described:
 
 
 def items_of(analysis: Analysis | None, columns: Columns) -> list[Item]:
-    """All of them, by rank: flaky tests are few, and the curve needs each."""
+    """All of them, by rank: the curve needs each."""
     if analysis is None:
         return []
     members = {cluster: columns["number"][rows].tolist() for cluster, rows in rows_by_cluster(columns).items()}
-    found = PriorityFinding.objects.filter(analysis=analysis).order_by("rank").values_list("rank", "data")
     return [
-        Item({"rank": rank, **data}, members.get(data["cluster"], []) if data["test"] is None else [data["test"]])
-        for rank, data in found
+        Item(item, members.get(item["cluster"], []) if item["test"] is None else [item["test"]])
+        for item in priorities_of(analysis)
     ]
 
 
@@ -102,8 +104,7 @@ class Asked:
 
     @classmethod
     def read(cls, query: QueryDict) -> "Asked":
-        sorts = {sign + name for name in _SORTS for sign in ("", "-")}
-        return cls(choice(query, "cause", CATEGORIES), words(query, "q"), choice(query, "sort", sorts) or "rank")
+        return cls(choice(query, "cause", CATEGORIES), words(query, "q"), sort_asked(query, _SORTS) or "rank")
 
     @property
     def narrowed(self) -> bool:
@@ -193,6 +194,8 @@ def priority_list(request: HttpRequest, project: Project) -> HttpResponseBase:
         "causes": _known_causes(now.columns),
         "items": len(items),
         "page": page,
+        "held": held_of(project, [known.test(number) for number in _numbers(shown)]),
+        "may": access.user_may(request.user, project, "quarantine"),
         "rows": _told(shown, savings_of(shown, blocked, confidence), now.columns, known),
         "totals": _totals(items),
         "first": saved[min(_FIRST, len(saved)) - 1] if saved else None,

@@ -6,9 +6,10 @@ from django.contrib.auth.decorators import login_required
 from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
 
+from dashboard.people.projects import project_make
 from ingest.models import Project
-from ingest.services import project_create
 
 _RESERVED = ("new",)
 _TAKEN = "Another project has this slug."
@@ -31,11 +32,12 @@ class ProjectForm(forms.Form):
 
 
 @login_required
+@require_http_methods(["GET", "HEAD", "POST"])
 def create(request: HttpRequest) -> HttpResponse:
     form = ProjectForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            project = project_create(**form.cleaned_data)
+            project = project_make(by=request.user, **form.cleaned_data)
         except IntegrityError:  # two at once with the same slug
             form.add_error("slug", _TAKEN)
         else:

@@ -7,6 +7,7 @@ from urllib.parse import unquote
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.cache import patch_vary_headers
+from django.views.decorators.http import require_safe
 
 from dashboard import access
 from dashboard.api.etags import etag_of, is_known
@@ -18,24 +19,25 @@ View = Callable[..., HttpResponse]
 
 
 def for_readers(view: View) -> View:
-    """Let in who is signed in, or sends a token of the project in the Authorization header; never one in the URL."""
+    """Let in who may see the project, or sends a token of it in the Authorization header; never one in the URL.
 
+    What is public may be shown by other sites, such as a badge in a README."""
+
+    @require_safe
     @wraps(view)
     def wrapped(request: HttpRequest, slug: str, **kwargs: Any) -> HttpResponse:
         if holds_token(unquote(request.META.get("QUERY_STRING", ""))):
             sentence = "A token was sent in the URL, where logs keep it. Revoke it, and send it in the header."
             return HttpResponse(sentence, status=400, content_type="text/plain")
-        if request.headers.get("Authorization"):
-            project = _by_token(request, slug)
-        elif request.user.is_authenticated:
-            project = access.user_project(request.user, slug)
-        else:
-            project = None
+        project = _by_token(request, slug) if request.headers.get("Authorization") else _by_person(request, slug)
         if project is None:
             sentence = "Sign in, or send a token of the project in the Authorization header."
             headers = {"WWW-Authenticate": 'Bearer realm="flakeboard"'}
             return HttpResponse(sentence, status=401, content_type="text/plain", headers=headers)
-        return view(request, project, **kwargs)
+        response = view(request, project, **kwargs)
+        if project.public:
+            response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+        return response
 
     return wrapped
 
@@ -45,10 +47,21 @@ def _by_token(request: HttpRequest, slug: str) -> Project | None:
     token = access.token_find(text.strip()) if scheme.lower() in ("bearer", "token") else None
     if token is None:
         return None
-    if not access.token_may(token, "read"):
+    project = access.token_project(token, slug)
+    if not access.token_may(token, project, "read"):
         raise Http404
     token_touch(token=token)
-    return access.token_project(token, slug)
+    return project
+
+
+def _by_person(request: HttpRequest, slug: str) -> Project | None:
+    """Public projects are for everybody; of others, whoever is not signed in learns nothing."""
+    try:
+        return access.user_project(request.user, slug)
+    except Http404:
+        if request.user.is_authenticated:
+            raise
+        return None
 
 
 def cached(request: HttpRequest, parts: tuple[object, ...], make: Callable[[], str], kind: str) -> HttpResponse:

@@ -19,7 +19,7 @@ from analytics.rows import TestRow, test_rows
 from dashboard.charts import exposure, labels, max_burst_cdf, retries
 from dashboard.charts.rate import Rate
 from dashboard.web.analysed import analysed
-from dashboard.web.asking import choice, words
+from dashboard.web.asking import sort_asked, words
 from dashboard.web.doors import project_page
 from dashboard.web.exporting import exported
 from dashboard.web.paging import numbered_page
@@ -132,8 +132,7 @@ class Asked:
 
     @classmethod
     def read(cls, query: QueryDict) -> "Asked":
-        sorts = {sign + name for name in _SORTS for sign in ("", "-")}
-        return cls(words(query, "q"), choice(query, "sort", sorts) or _DEARLY)
+        return cls(words(query, "q"), sort_asked(query, _SORTS) or _DEARLY)
 
 
 def exceptions_of(analysis: Analysis | None, columns: Columns) -> Ints:

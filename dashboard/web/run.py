@@ -8,6 +8,7 @@ from django.http import Http404, HttpRequest, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
+from dashboard.quarantine.selectors import decisions_of_run, quarantines_during
 from dashboard.web.analysed import Analysed, analysed
 from dashboard.web.asking import choice, number, words
 from dashboard.web.cases import shown_cases
@@ -17,10 +18,12 @@ from dashboard.web.failures import ShownFailure, shown_failures
 from dashboard.web.green import last_green
 from dashboard.web.judging import JudgedRun, judge
 from dashboard.web.paging import NumberedPage, numbered_page, offset_asked
+from dashboard.web.quarantine_held import held_of
 from dashboard.web.recent import note_run
 from dashboard.web.red import Group, Outcome, lead
 from dashboard.web.said import Asked, asked_of
-from ingest.models import Attempt, Project, Report, Run
+from ingest.identity import TestName
+from ingest.models import Attempt, Project, Report, Run, Test
 from ingest.selectors import report_cases
 from ingest.verdict import FAILING, Verdict
 
@@ -29,6 +32,7 @@ GROUP_SIZE = 25
 """Failing tests of a group that are shown beside the other groups; alone it is paged."""
 REPORTS_SHOWN = 200
 RETRIED_SHOWN = 10
+GATES_SHOWN = 5
 _VERDICTS = {verdict.name.lower(): verdict for verdict in (Verdict.FAIL, Verdict.ERROR, Verdict.PASS, Verdict.SKIP)}
 _HEADERS = ("group", "test", "name", "class", "file", "verdict", "remark", "explanation", "words")
 
@@ -56,7 +60,8 @@ def run_of(project: Project, run_id: int) -> Run:
 @project_page
 def run_detail(request: HttpRequest, project: Project, run_id: int) -> HttpResponseBase:
     run, now = run_of(project, run_id), analysed(project)
-    judged = judge(project, run, now)
+    quarantined = quarantines_during(project, run)
+    judged = judge(project, run, now, quarantined)
     asked = asked_of(judged, _in_page_order(judged))
     file = exported(request, f"{project.slug}-run-{run.pk}", _HEADERS, _export(project, judged, now, asked))
     if file is not None:
@@ -68,6 +73,8 @@ def run_detail(request: HttpRequest, project: Project, run_id: int) -> HttpRespo
         "analysed": now,
         "judged": judged,
         "lead": lead(_outcome(project, judged, asked)),
+        "gates": decisions_of_run(run)[:GATES_SHOWN],
+        "quarantined": quarantined,
         "reports": judged.reports[:REPORTS_SHOWN],
         "retried_away": _retried_away(judged),
         **_groups(request.GET, project, judged, now, asked),
@@ -112,6 +119,7 @@ def _groups(query: QueryDict, project: Project, judged: JudgedRun, now: Analysed
     shown = shown_failures(project, judged, now, known, every)
     green = last_green(project, judged.run, judged.reports, every, judged.renames) if judged.red else None
     return {
+        "held": held_of(project, [_name(one.test) for one in shown.values()]),
         "groups": [
             ShownGroup(group, judged.counts[group], [shown[number] for number in some])
             for group, some in numbers.items()
@@ -120,6 +128,10 @@ def _groups(query: QueryDict, project: Project, judged: JudgedRun, now: Analysed
         "group_page": page,
         "green": green,
     }
+
+
+def _name(test: Test) -> TestName:
+    return TestName(test.number, test.suite, test.classname, test.name, test.file)
 
 
 def _span(query: QueryDict, page: NumberedPage | None) -> slice:

@@ -69,11 +69,11 @@ _BEFORE = """
     SELECT asked.number,
            bool_or(EXISTS (
              SELECT FROM ingest_failure AS failure JOIN ingest_report AS report ON report.id = failure.report_id
-             WHERE failure.test_id = test.id AND report.started_at < %(at)s AND report.run_id <> %(run)s)),
+             WHERE failure.test_id = test.id AND report.started_at < %(at)s AND report.run_id <> %(run)s AND NOT report.untrusted)),
            bool_or(EXISTS (
              SELECT FROM ingest_failure AS failure JOIN ingest_report AS report ON report.id = failure.report_id
              WHERE failure.test_id = test.id AND failure.signature_id = asked.signature
-               AND report.started_at < %(at)s AND report.run_id <> %(run)s))
+               AND report.started_at < %(at)s AND report.run_id <> %(run)s AND NOT report.untrusted))
     FROM unnest(%(numbers)s::int[], %(signatures)s::bigint[]) AS asked(number, signature)
     JOIN ingest_test AS now ON now.project_id = %(project)s AND now.number = asked.number
     JOIN ingest_test AS test ON test.id = now.id OR test.alias_of_id = now.id

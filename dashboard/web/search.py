@@ -2,14 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
+from itertools import zip_longest
+from operator import or_
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.db.models import Case, IntegerField, Q, QuerySet, Value, When
-from django.db.models.functions import Length
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.views.decorators.http import require_safe
 
+from analytics.name_search import names_of
 from dashboard import access
 from dashboard.web.asking import words
 from dashboard.web.doors import project_page
@@ -51,6 +55,7 @@ def project_search(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 @login_required
+@require_safe
 def search(request: HttpRequest) -> HttpResponse:
     """Over all projects that the person may see."""
     return _page(request, list(access.user_projects(request.user)), {"base": "base.html"})
@@ -66,7 +71,7 @@ def _page(request: HttpRequest, projects: Sequence[Project], context: dict[str, 
 
 def find(projects: Sequence[Project], text: str) -> Found:
     """Three queries at most, however much there is."""
-    tests, runs = list(_tests(projects, text)[: SHOWN + 1]), list(_commit_runs(projects, text)[: SHOWN + 1])
+    tests, runs = _tests(projects, text, SHOWN + 1), list(_commit_runs(projects, text)[: SHOWN + 1])
     commit = bool(runs)
     if not commit:
         runs = list(_runs(projects).filter(matching(text))[: SHOWN + 1])
@@ -74,18 +79,13 @@ def find(projects: Sequence[Project], text: str) -> Found:
     return Found(shown, runs[:SHOWN], commit, len(tests) > SHOWN, len(runs) > SHOWN)
 
 
-def _tests(projects: Sequence[Project], text: str) -> "QuerySet[Test]":
-    """The best first: the name itself, names that begin so, names that hold it; then classes and files."""
-    anywhere = Q(name__icontains=text) | Q(classname__icontains=text) | Q(file__icontains=text)
-    rank = Case(
-        When(name__iexact=text, then=Value(0)),
-        When(name__istartswith=text, then=Value(1)),
-        When(name__icontains=text, then=Value(2)),
-        default=Value(3),
-        output_field=IntegerField(),
-    )
-    found = Test.objects.filter(anywhere, project__in=projects).select_related("alias_of")
-    return found.annotate(rank=rank, length=Length("name")).order_by("rank", "length", "name", "pk")
+def _tests(projects: Sequence[Project], text: str, most: int) -> list[Test]:
+    """The best of all projects first, as `Found.best` says."""
+    best = [(one.pk, names_of(one.pk, one.test_count).found(text).best(most).tolist()) for one in projects]
+    wanted = reduce(or_, (Q(project=project, number__in=numbers) for project, numbers in best if numbers), Q(pk=None))
+    found = {(one.project_id, one.number): one for one in Test.objects.filter(wanted).select_related("alias_of")}
+    ranked = zip_longest(*([found.get((project, number)) for number in numbers] for project, numbers in best))
+    return [test for place in ranked for test in place if test is not None][:most]
 
 
 def _named(tests: Sequence[Test], projects: Sequence[Project]) -> list[FoundTest]:

@@ -8,9 +8,9 @@ import numpy as np
 
 from analytics.broken import Broken
 from analytics.columns import Columns
-from analytics.listing import RERUN_STATES
+from analytics.kernel.flakiness import State
 from analytics.rows import TestRow
-from dashboard.charts.labels import counted, percent
+from dashboard.charts.labels import counted, percent, percents
 
 Finding = Mapping[str, Any]
 
@@ -71,11 +71,7 @@ def _failed(row: TestRow) -> str:
         return "only skipped in what was analysed" if row.skipped else "not in what was analysed so far"
     if row.rate is None or not row.failed:
         return f"never failed in {counted(row.executed, 'execution')}"
-    return f"failed {row.failed:,} of {counted(row.executed, 'execution')} ({between(row.rate.low, row.rate.high)})"
-
-
-def between(low: float, high: float) -> str:
-    return f"{percent(low).removesuffix(' %')}–{percent(high)}"
+    return f"failed {row.failed:,} of {counted(row.executed, 'execution')} ({percents(row.rate.low, row.rate.high)})"
 
 
 def _mostly(finding: Finding) -> str:
@@ -96,11 +92,19 @@ def _reruns(row: TestRow) -> str:
 
 
 def _advice(row: TestRow) -> str:
-    """What a rerun is good for, of tests that reruns can tell something of."""
-    if row.state not in RERUN_STATES:
-        return ""
+    """What to do now, of tests that a rerun can tell something of."""
+    if row.state is not State.FLAKY:
+        return _NOT_YET_FLAKY.get(row.state, "")
     times = row.reruns.to_get_past
-    return "rerun it later or on another host" if times is None else f"rerun it up to {counted(times, 'time')}"
+    later = "a rerun at once is likely to fail again: rerun the job later or on another host"
+    return later if times is None else f"rerun it up to {counted(times, 'time')}"
+
+
+_NOT_YET_FLAKY = {
+    State.SUSPECT: "rerun it once at this commit: a pass shows that it is flaky, another failure speaks for the change",
+    State.RECOVERED: "it had recovered: rerun it once, and if it passes it is flaky again",
+}
+"""State -> what tells whether the change or the test is to blame."""
 
 
 def _in_incidents(row: TestRow) -> str:

@@ -1,5 +1,6 @@
 """Set-up: how do I send results?"""
 
+from dataclasses import dataclass
 from typing import Any
 
 from django import forms
@@ -9,37 +10,65 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_POST
 
-from dashboard.web.doors import project_page, project_part
+from dashboard import access
+from dashboard.people.tokens import project_token_make, project_token_revoke
+from dashboard.web.doors import project_deed, project_form, project_part
 from dashboard.welcome import curl_line
 from ingest.models import Project, Token, Upload
 from ingest.selectors import uploads_of
-from ingest.services import token_create, token_revoke
 
 _PLACEHOLDER = "$FLAKEBOARD_TOKEN"
+
+
+@dataclass(frozen=True, slots=True)
+class CiSteps:
+    """What to add to the jobs of one CI: in front of the tests the client, or after them a call of curl."""
+
+    name: str
+    file: str
+    page: str
+    """Its page of the documentation."""
+
+    @property
+    def client(self) -> str:
+        return f"ci/client/{self.file}.html"
+
+    @property
+    def curl(self) -> str:
+        return f"ci/{self.file}.html"
+
+
 CI_STEPS = (
-    ("GitHub Actions", "ci/github.html"),
-    ("GitLab CI", "ci/gitlab.html"),
-    ("Jenkins", "ci/jenkins.html"),
-    ("CircleCI", "ci/circleci.html"),
-    ("Buildkite", "ci/buildkite.html"),
+    CiSteps("GitHub Actions", "github", "ci/github-actions"),
+    CiSteps("GitLab CI", "gitlab", "ci/gitlab"),
+    CiSteps("Jenkins", "jenkins", "ci/jenkins"),
+    CiSteps("CircleCI", "circleci", "ci/circleci"),
+    CiSteps("Buildkite", "buildkite", "ci/buildkite"),
 )
+SCOPES = {
+    Token.Scope.UPLOAD: "send results, ask the gate, and read: what the jobs that run tests need",
+    Token.Scope.GATE: "ask the gate, and read: for a job that only decides whether a build may pass",
+    Token.Scope.QUARANTINE: "quarantine and release tests, change the policy, and read: for scripts and bots",
+    Token.Scope.READ: "read only: for badges, feeds and other dashboards",
+}
+"""Scope -> what it allows, and who needs it."""
 
 
 class TokenForm(forms.Form):
     name = forms.CharField(max_length=120, help_text="Who will use it, such as “GitHub Actions”.")
     scope = forms.ChoiceField(
-        choices=[(Token.Scope.UPLOAD, "upload: send results and read"), (Token.Scope.READ, "read only")]
+        choices=[(scope.value, f"{scope.value}: {told.partition(':')[0]}") for scope, told in SCOPES.items()],
+        help_text="Give each job no more than it needs. No scope makes tokens or changes members.",
     )
 
 
-@project_page
+@project_form("tokens")
 def setup(request: HttpRequest, project: Project) -> HttpResponse:
     """Tokens and steps. A new token's text is in the answer to the form that made it, and nowhere else, ever."""
-    form, text = TokenForm(request.POST or None), ""
+    form, text, may_tokens = TokenForm(request.POST or None), "", access.user_may(request.user, project, "tokens")
     if request.method == "POST" and form.is_valid():
-        _, text = token_create(project=project, created_by_id=request.user.pk, **form.cleaned_data)
+        _, text = project_token_make(project=project, by=request.user, **form.cleaned_data)
         form = TokenForm()
     response = render(
         request,
@@ -48,10 +77,12 @@ def setup(request: HttpRequest, project: Project) -> HttpResponse:
             "project": project,
             "form": form,
             "text": text,
-            "tokens": project.tokens.order_by("-created_at"),
+            "tokens": project.tokens.order_by("-created_at") if may_tokens else (),
             "now": timezone.now(),
             "curl_line": curl_line(project.slug, text or _PLACEHOLDER),
             "address": settings.PUBLIC_URL + reverse("api-uploads", args=(project.slug,)),
+            "site": settings.PUBLIC_URL,
+            "scopes": [(scope.value, told) for scope, told in SCOPES.items()],
             "ci_systems": CI_STEPS,
             **_first_upload(project),
         },
@@ -74,12 +105,11 @@ def _first_upload(project: Project) -> dict[str, Any]:
     return {"upload": processed or uploads.first(), "arrived": processed is not None}
 
 
-@require_POST
-@project_page
+@project_deed("tokens")
 def revoke(request: HttpRequest, project: Project, token_id: int) -> HttpResponse:
     token = project.tokens.filter(pk=token_id).first()
     if token is None:
         raise Http404
-    token_revoke(token=token)
+    project_token_revoke(token=token)
     messages.success(request, f"The token “{token.name}” is revoked. Whoever still sends it is refused.")
     return redirect("setup", slug=project.slug)

@@ -17,7 +17,7 @@ def strips(project_id: int, numbers: Sequence[int]) -> dict[int, tuple[bool | No
     if not numbers:
         return {}
     asked = np.array(sorted(numbers))
-    newest = Report.objects.filter(project_id=project_id).order_by("-started_at", "-pk")
+    newest = Report.counted.filter(project_id=project_id).order_by("-started_at", "-pk")
     reports = list(newest.values_list("roster_id", "verdicts")[:REPORTS_READ])
     places = _places({roster for roster, _ in reports}, asked)
     seen: dict[int, list[bool | None]] = {number: [] for number in asked.tolist()}

@@ -4,11 +4,11 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_POST
 
+from dashboard import access
 from dashboard.web.analysed import analysed
 from dashboard.web.asking import number as number_asked
-from dashboard.web.doors import project_page
+from dashboard.web.doors import project_deed, project_page
 from dashboard.web.exporting import exported
 from dashboard.web.recent import note_test
 from dashboard.web.test_executions import HEADERS, Asked, export_rows
@@ -40,11 +40,13 @@ def test_detail(request: HttpRequest, project: Project, number: int) -> HttpResp
     if file is not None:
         return file
     note_test(request, project, test)
-    return render(request, "test.html", page_of(project, test, now, history, asked, request.GET))
+    shown = page_of(project, test, now, history, asked, request.GET)
+    may = {"may_quarantine": access.user_may(request.user, project, "quarantine")}
+    may["may_name"] = access.user_may(request.user, project, "settings")
+    return render(request, "test.html", {**shown, **may})
 
 
-@require_POST
-@project_page
+@project_deed("decide")
 def decide_rename(request: HttpRequest, project: Project, rename_id: int) -> HttpResponse:
     """Accept or dismiss a suggestion, and go back to the test that showed it."""
     rename = Rename.objects.filter(project=project, pk=rename_id).select_related("old", "new").first()

@@ -1,15 +1,22 @@
-"""What people decided that touches a test: its renames, and incidents that it failed in."""
+"""What people decided that touches a test: its quarantines, its renames, and incidents that it failed in."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 import numpy as np
 from django.contrib.auth.models import User
 from django.db.models import Q
 
 from analytics.models import IncidentDecision
+from dashboard.quarantine.models import Member, QuarantineEvent
+from dashboard.quarantine.owning import owner_book
+from dashboard.quarantine.selectors import live_quarantine_of
+from dashboard.web.quarantine_events import did
+from dashboard.web.quarantine_rows import told
 from dashboard.web.test_history import History
+from ingest.identity import TestName
 from ingest.models import Project, Rename, Test
 from ingest.verdict import FAILING
 
@@ -27,16 +34,35 @@ class Decision:
     what: str
     run: int | None = None
     other: Test | None = None
+    quarantine: int | None = None
+    reason: str = ""
 
 
 def decisions(project: Project, history: History) -> list[Decision]:
     """Newest first."""
-    found = [*_renames(project, history.names), *_incidents(project, history)]
+    found = [*_quarantines(history.names), *_renames(project, history.names), *_incidents(project, history)]
     return sorted(found, key=lambda one: one.at, reverse=True)
 
 
 def _who(user: User | None) -> str:
     return "" if user is None else user.get_username()
+
+
+def _quarantines(names: Sequence[Test]) -> list[Decision]:
+    """All that was done to quarantines that it is or was in, by whomever."""
+    members = Member.objects.filter(test__in=[one.pk for one in names])
+    events = QuarantineEvent.objects.filter(quarantine__in=members.values("quarantine")).order_by("at", "pk")
+    return [Decision(one.at, one.actor, did(one), quarantine=one.quarantine_id, reason=one.reason) for one in events]
+
+
+def quarantine_panel(project: Project, test: Test) -> dict[str, Any]:
+    """The quarantine that a test is in now, and who owns the test."""
+    live = live_quarantine_of(test)
+    named = TestName(test.number, test.suite, test.classname, test.name, test.file)
+    return {
+        "live": told([live])[live.pk] if live is not None else None,
+        "ruled": owner_book(project).ruled(named),
+    }
 
 
 def _renames(project: Project, names: Sequence[Test]) -> list[Decision]:

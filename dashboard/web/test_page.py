@@ -17,7 +17,7 @@ from dashboard.charts.labels import counted as amount
 from dashboard.web import test_trends
 from dashboard.web.analysed import Analysed
 from dashboard.web.paging import numbered_page, offset_asked
-from dashboard.web.test_decisions import decisions
+from dashboard.web.test_decisions import decisions, quarantine_panel
 from dashboard.web.test_drawn import Drawn, drawn
 from dashboard.web.test_evidence import Found, Streak, evidence_in, failing_streak
 from dashboard.web.test_executions import BRANCHES, Asked, lines, runs_of, strips
@@ -52,6 +52,7 @@ def page_of(
     told = _told(now, known, evidence)
     return {
         **_names(project, test),
+        **quarantine_panel(project, called),
         **_strip_and_trend(history, ran, asked),
         "analysed": now,
         "row": known.row if known.in_window else None,

@@ -203,6 +203,8 @@ def _began(onset: dict[str, Any] | None, changes: list[Change]) -> str:
         began = "never contradicted itself"
     elif onset["new"]:
         began = "flaky when it came"
+    elif not onset["executions_before"]:
+        began = "before the window, or as it began"
     else:
         began = f"after {counted(onset['executions_before'], 'execution')}"
     turns = ["rose" if one.rose else "fell" for one in changes]

@@ -14,27 +14,31 @@ from analytics.kernel.executions import Ints
 from analytics.kernel.flakiness import State
 from analytics.listing import SORTABLE, Choice, Sort, chosen_rows, sorted_rows
 from analytics.models import Analysis
-from analytics.naming import TestName, names, numbers_by_name, numbers_matching
-from analytics.rows import TestRow, test_rows
+from analytics.naming import TestName, names, numbers_by_name
+from analytics.rows import TestRow, test_rows, value_rows
+from dashboard import access
+from dashboard.quarantine.owned import asked_numbers
 from dashboard.web.analysed import analysed
-from dashboard.web.asking import choice, words
+from dashboard.web.asking import choice, sort_asked, words
 from dashboard.web.doors import project_page
 from dashboard.web.exporting import Row, exported
 from dashboard.web.paging import PAGE_SIZE, NumberedPage, page_asked
+from dashboard.web.quarantine_held import held_of
 from dashboard.web.strips import STRIP_LENGTH, strips
 from ingest.models import Project
 
 STATES = tuple(state.name.lower() for state in State)
-_SORTS = tuple(sign + name for name in ("name", "state", *SORTABLE) for sign in ("", "-"))
+_SORTS = ("name", "state", *SORTABLE)
 _USUAL = "-low"
 """The lower end of the rate's interval: what surely fails often comes first, and 1 of 1 does not."""
 _ATTENTION = ("flaky", "suspect", "broken")
 _EXPORTED_AT_ONCE = 10_000
-HEADERS = (
-    *("number", "name", "classname", "suite", "file", "state", "failed", "executed", "skipped", "rate", "low", "high"),
+_COLUMNS = (
+    *("state", "failed", "executed", "skipped", "rate", "low", "high"),
     *("longest_burst", "to_get_past", "to_expose", "to_confirm", "last_failure", "flaky_since", "causes"),
     *("order_kind", "cluster", "blocked", "cost"),
 )
+HEADERS = ("number", "name", "classname", "suite", "file", *_COLUMNS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,7 @@ class Asked:
     order_kind: str
     search: str
     sort: str
+    owner: str = ""
 
     @classmethod
     def read(cls, query: QueryDict) -> "Asked":
@@ -54,18 +59,19 @@ class Asked:
             choice(query, "cause", CATEGORIES),
             choice(query, "order_kind", ORDER_KINDS[1:]),
             words(query, "q"),
-            choice(query, "sort", _SORTS) or _USUAL,
+            sort_asked(query, _SORTS) or _USUAL,
+            words(query, "owner"),
         )
 
     def __bool__(self) -> bool:
-        return bool(self.state or self.cause or self.order_kind or self.search)
+        return bool(self.state or self.cause or self.order_kind or self.search or self.owner)
 
     def choice(self, project: Project) -> Choice:
         return Choice(
             states=frozenset({State[self.state.upper()]} if self.state else ()),
             cause=self.cause,
             order_kind=self.order_kind,
-            numbers=numbers_matching(project.pk, self.search) if self.search else None,
+            numbers=asked_numbers(project, self.search, self.owner),
         )
 
 
@@ -85,6 +91,7 @@ def test_list(request: HttpRequest, project: Project) -> HttpResponseBase:
         "sort": asked.sort,
         "page": page,
         **_shown(listed, page),
+        "may": access.user_may(request.user, project, "quarantine"),
         "known": len(now.columns),
         "attention": _attention(now.analysis),
         "choices": {"states": STATES, "causes": CATEGORIES, "order_kinds": ORDER_KINDS[1:]},
@@ -104,6 +111,7 @@ def _shown(listed: "Listed", page: NumberedPage) -> dict[str, Any]:
     lately = strips(listed.project.pk, [row.number for row, _ in shown])
     return {
         "rows": [(row, name, lately.get(row.number, ())) for row, name in shown],
+        "held": held_of(listed.project, [name for _, name in shown]),
         "top": max((row.rate.high for row, _ in shown if row.rate is not None), default=1.0),
         "last_label": f"Last {STRIP_LENGTH}, last failure",
     }
@@ -128,8 +136,12 @@ class Listed:
     def exported(self) -> Iterator[Row]:
         ordered = self._ordered(0, len(self.rows))
         for start in range(0, len(ordered), _EXPORTED_AT_ONCE):
-            for row, name in self._named(ordered[start : start + _EXPORTED_AT_ONCE]):
-                yield _cells(row, name)
+            rows = ordered[start : start + _EXPORTED_AT_ONCE]
+            numbers = self.columns["number"][rows].tolist()
+            known = names(self.project.pk, tests=numbers)
+            for number, told in zip(numbers, value_rows(self.columns, _COLUMNS, rows), strict=True):
+                test = known.test(number)
+                yield (number, test.name, test.classname, test.suite, test.file, *told)
 
     def _ordered(self, start: int, size: int) -> Ints:
         """Names are sorted by the database, all else by the columns."""
@@ -145,15 +157,3 @@ class Listed:
         shown = test_rows(self.columns, rows)
         known = names(self.project.pk, tests=[row.number for row in shown])
         return [(row, known.test(row.number)) for row in shown]
-
-
-def _cells(row: TestRow, name: TestName) -> Row:
-    rate, cost = row.rate, row.cost
-    return (
-        *(row.number, name.name, name.classname, name.suite, name.file, row.state_name),
-        *(row.failed, row.executed, row.skipped),
-        *((rate.value, rate.low, rate.high) if rate else (None, None, None)),
-        *(row.longest_burst, row.reruns.to_get_past, row.reruns.to_expose, row.reruns.to_confirm),
-        *(row.last_failure, row.flaky_since, list(row.causes), row.order_kind),
-        *(row.cluster, row.blocked, cost.mid if cost else None),
-    )

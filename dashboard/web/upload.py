@@ -5,10 +5,9 @@ from typing import Any
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_POST
 
 from dashboard.tasks import wake_worker
-from dashboard.web.doors import project_page, project_part
+from dashboard.web.doors import project_deed, project_page, project_part
 from dashboard.web.paging import numbered_page, offset_asked
 from ingest.junit.upload import FileOutcome
 from ingest.models import Project, Upload
@@ -65,8 +64,7 @@ def _said(metadata: dict[str, Any]) -> list[tuple[str, str]]:
     return [(name, pairs if name == "environment" else str(value)) for name, value in metadata.items()]
 
 
-@require_POST
-@project_page
+@project_deed("reprocess")
 def reprocess(request: HttpRequest, project: Project, upload_id: int) -> HttpResponse:
     upload = _upload(project, upload_id)
     if upload_reprocess(upload=upload):

@@ -64,7 +64,7 @@ def server(transactional_db: None, settings) -> Iterator[str]:  # type: ignore[n
 
 @pytest.fixture
 def person(transactional_db: None) -> User:
-    return User.objects.create_user("kim", password="a-long-password")
+    return User.objects.create_superuser("kim", password="a-long-password")
 
 
 @pytest.fixture(params=WIDTHS)

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.quarantine.exports import FORMATS, Named, export, node_id
+from dashboard.quarantine.exports import FORMATS, export, node_id
+from ingest.identity import TestName
 
 HOSTILE = [
     "adds (a + b) * c",
@@ -36,8 +37,8 @@ NEAR = [
 ]
 
 
-def named(names: list[str], classname: str = "") -> list[Named]:
-    return [Named(number, classname=classname, name=name) for number, name in enumerate(names)]
+def named(names: list[str], classname: str = "") -> list[TestName]:
+    return [TestName(number, classname=classname, name=name) for number, name in enumerate(names)]
 
 
 def pattern(kind: str, names: list[str], classname: str = "") -> str:
@@ -71,13 +72,13 @@ def test_text_has_a_line_a_test_and_nothing_that_a_terminal_acts_on() -> None:
 @pytest.mark.parametrize(
     ("test", "expected"),
     [
-        (Named(1, classname="tests.test_a", name="test_x"), "tests/test_a.py::test_x"),
-        (Named(1, classname="tests.test_a.TestA", name="test_x[a b]"), "tests/test_a.py::TestA::test_x[a b]"),
-        (Named(1, classname="tests.test_a.TestA.TestB", name="test_x", file="tests/test_a.py"), "tests/test_a.py::TestA::TestB::test_x"),
-        (Named(1, classname="Tests.test_a", name="test_x", file="Tests/test_a.py"), "Tests/test_a.py::test_x"),
+        (TestName(1, classname="tests.test_a", name="test_x"), "tests/test_a.py::test_x"),
+        (TestName(1, classname="tests.test_a.TestA", name="test_x[a b]"), "tests/test_a.py::TestA::test_x[a b]"),
+        (TestName(1, classname="tests.test_a.TestA.TestB", name="test_x", file="tests/test_a.py"), "tests/test_a.py::TestA::TestB::test_x"),
+        (TestName(1, classname="Tests.test_a", name="test_x", file="Tests/test_a.py"), "Tests/test_a.py::test_x"),
     ],
 )  # fmt: skip
-def test_a_node_id_is_made_of_file_classes_and_name(test: Named, expected: str) -> None:
+def test_a_node_id_is_made_of_file_classes_and_name(test: TestName, expected: str) -> None:
     assert node_id(test) == expected
 
 
@@ -91,11 +92,17 @@ def test_pytest_deselects_these_and_no_other(tmp_path: Path) -> None:
         "def test_short_not(): pass\n"
     )
     every = [
-        Named(n, classname="test_a", name=f"test_p[{x}]")
+        TestName(n, classname="test_a", name=f"test_p[{x}]")
         for n, x in enumerate(["a b", '"q"', "it's", "[x]", "--k=1", "@f", "$(id)"])
     ]
-    every += [Named(20, classname="test_a.TestC", name="test_m"), Named(21, classname="test_a", name="test_short")]
-    others = [Named(30, classname="test_a", name="test_short_not"), Named(31, classname="test_a", name="test_p[a]")]
+    every += [
+        TestName(20, classname="test_a.TestC", name="test_m"),
+        TestName(21, classname="test_a", name="test_short"),
+    ]
+    others = [
+        TestName(30, classname="test_a", name="test_short_not"),
+        TestName(31, classname="test_a", name="test_p[a]"),
+    ]
     done = export("pytest", every, others)
     assert [test.name for test in done.left_out] == ["test_short"]
     (tmp_path / "deselect.txt").write_text(done.text)
@@ -126,7 +133,7 @@ def test_pytest_deselects_these_and_no_other(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("bad", ["a\nb", "a\rb", "a\x85b", "a\u2028b", "a\x0cb"])
 def test_a_name_that_would_be_two_arguments_is_left_out(bad: str) -> None:
-    done = export("pytest", [Named(1, classname="t", name=bad)])
+    done = export("pytest", [TestName(1, classname="t", name=bad)])
     assert (done.text, len(done.left_out)) == ("", 1)
 
 
@@ -154,13 +161,13 @@ def test_jest_runs_all_but_these(flags: str) -> None:
 def test_jest_joins_class_and_title_where_the_report_has_them_apart() -> None:
     told = pattern("jest", ["adds"], "Cart")
     assert node_matches(told, ["Cart adds", "adds", "Cart adds twice"], "i") == [False, True, True]
-    told = export("jest", [Named(1, classname="Cart adds", name="Cart adds")]).text[:-1]
+    told = export("jest", [TestName(1, classname="Cart adds", name="Cart adds")]).text[:-1]
     assert node_matches(told, ["Cart adds"], "i") == [False]
 
 
 @needs_node
 def test_vitest_asks_titles_with_spaces_between() -> None:
-    told = export("vitest", [Named(1, classname="a.test.ts", name="Cart > adds > a > b")]).text[:-1]
+    told = export("vitest", [TestName(1, classname="a.test.ts", name="Cart > adds > a > b")]).text[:-1]
     assert node_matches(told, ["Cart adds a > b", "Cart adds a b", "Cart adds a", "Cart adds"], "") == [
         False,
         False,
@@ -171,7 +178,7 @@ def test_vitest_asks_titles_with_spaces_between() -> None:
 
 @needs_node
 def test_playwright_leaves_out_these_with_project_and_tags() -> None:
-    told = export("playwright", [Named(1, classname="cart.spec.ts", name="Cart › adds (1)")]).text[:-1]
+    told = export("playwright", [TestName(1, classname="cart.spec.ts", name="Cart › adds (1)")]).text[:-1]
     full = ["chromium cart.spec.ts Cart adds (1)", "cart.spec.ts Cart adds (1) @slow @smoke"]
     other = [
         "chromium cart.spec.ts Cart adds (1) twice",
@@ -192,8 +199,8 @@ def test_an_empty_list_leaves_nothing_out() -> None:
 
 @pytest.mark.parametrize("kind", ["jest", "vitest", "rspec", "go"])
 def test_another_test_of_the_same_title_is_not_hit(kind: str) -> None:
-    mine = Named(1, classname="", file="a", name="TestSame", suite="one")
-    done = export(kind, [mine], [Named(2, classname="", file="b", name="TestSame", suite="two")])
+    mine = TestName(1, classname="", file="a", name="TestSame", suite="one")
+    done = export(kind, [mine], [TestName(2, classname="", file="b", name="TestSame", suite="two")])
     assert (done.text.strip(), done.left_out) == ("", (mine,))
 
 
@@ -203,13 +210,15 @@ def test_another_test_of_the_same_title_is_not_hit(kind: str) -> None:
 def test_junit5_names_methods_and_leaves_out_what_is_none() -> None:
     classname = "com.acme.CartTest"
     names = ["total()", "plain", "total(int)[1]", "adds two items", "a,!Other#b", "x*", "$ok_1()"]
-    done = export("junit5", [*named(names, classname), Named(50, classname="no class", name="x")])
+    done = export("junit5", [*named(names, classname), TestName(50, classname="no class", name="x")])
     assert done.text == "!com.acme.CartTest#total,!com.acme.CartTest#plain,!com.acme.CartTest#$ok_1\n"
     assert [test.name for test in done.left_out] == ["total(int)[1]", "adds two items", "a,!Other#b", "x*", "x"]
 
 
 def test_junit5_does_not_stop_other_invocations_of_the_method() -> None:
-    done = export("junit5", [Named(1, classname="a.B", name="m()")], [Named(2, classname="a.B", name="m(int)[1]")])
+    done = export(
+        "junit5", [TestName(1, classname="a.B", name="m()")], [TestName(2, classname="a.B", name="m(int)[1]")]
+    )
     assert (done.text, len(done.left_out)) == ("\n", 1)
 
 
@@ -239,7 +248,7 @@ def test_go_skips_these_and_no_other(tmp_path: Path) -> None:
 
 
 def test_go_leaves_out_a_test_above_one_that_is_not_quarantined() -> None:
-    done = export("go", [Named(1, name="TestA")], [Named(2, name="TestA/sub")])
+    done = export("go", [TestName(1, name="TestA")], [TestName(2, name="TestA/sub")])
     assert len(done.left_out) == 1
 
 

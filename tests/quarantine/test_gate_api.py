@@ -417,5 +417,5 @@ def test_another_projects_decision_is_not_found(ci: Ci, history) -> None:
 
 
 def test_the_gate_has_a_rate_of_its_own(ci: Ci, settings) -> None:
-    settings.UPLOADS_PER_MINUTE = 2
+    settings.GATES_PER_MINUTE = 2
     assert [ci.post(report(), exit_code=0).status_code for _ in range(3)] == [200, 200, 429]

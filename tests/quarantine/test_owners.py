@@ -3,9 +3,10 @@
 import pytest
 
 from dashboard.quarantine.models import CodeOwnersFile
-from dashboard.quarantine.owners import GITLAB, BadOwners, CodeOwnersBook, Names, OwnerBook, Pattern
+from dashboard.quarantine.owners import GITLAB, BadOwners, CodeOwnersBook, OwnerBook, Pattern
 from dashboard.quarantine.owning import code_owners_set, owner_book, owner_of, owner_patterns_set
 from dashboard.quarantine.owning import test_owner_set as owner_set
+from ingest.identity import TestName
 from ingest.models import Project, Test
 from tests.quarantine.conftest import report
 
@@ -88,11 +89,11 @@ def test_by_hand_before_patterns_before_code_owners() -> None:
         [Pattern("suite", "slow*", "@slow"), Pattern("classname", "tests.cart.*", "@cart")],
         CodeOwnersBook("* @all"),
     )
-    assert book.owner(Names(1, "slow", "tests.cart.A", "a.py")) == "anna"
-    assert book.owner(Names(2, "slow one", "tests.cart.A", "a.py")) == "@slow"
-    assert book.owner(Names(2, "quick", "tests.cart.A", "a.py")) == "@cart"
-    assert book.owner(Names(2, "quick", "tests.b.A", "a.py")) == "@all"
-    assert book.owner(Names(2, "quick", "tests.b.A")) == ""
+    assert book.owner(TestName(1, "slow", "tests.cart.A", file="a.py")) == "anna"
+    assert book.owner(TestName(2, "slow one", "tests.cart.A", file="a.py")) == "@slow"
+    assert book.owner(TestName(2, "quick", "tests.cart.A", file="a.py")) == "@cart"
+    assert book.owner(TestName(2, "quick", "tests.b.A", file="a.py")) == "@all"
+    assert book.owner(TestName(2, "quick", "tests.b.A")) == ""
 
 
 def test_owners_are_kept_and_found_for_stored_tests(project: Project, send) -> None:

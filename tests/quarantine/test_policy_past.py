@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from analytics.services import analysis_refresh
 from ingest.models import Project, Test
-from tests.dashboard.analysed import Program
+from tests.api_client import Program
 from tests.dashboard.openapi import Schema
 from tests.quarantine.conftest import report
 

@@ -7,7 +7,7 @@ import pytest
 from tests.test_architecture import ROOT, imports, room_of
 
 PURE = ("states", "scope", "runners", "gate", "policy_settings", "policy", "simulation", "exports", "owners")
-MAY = ("numpy", "codeowners", "analytics.kernel", *(f"dashboard.quarantine.{name}" for name in PURE))
+MAY = ("numpy", "codeowners", "analytics.kernel", "ingest.identity", *(f"dashboard.quarantine.{name}" for name in PURE))
 
 
 @pytest.mark.parametrize("name", PURE)

@@ -13,22 +13,15 @@ from dashboard.quarantine.owners import Pattern
 from dashboard.quarantine.owning import owner_patterns_set
 from ingest.models import Token
 from ingest.services import project_create, token_create
-from tests.dashboard.analysed import Analysed, Program, code, make
+from tests.api_client import Program, code, committed_once
+from tests.dashboard.analysed import Analysed, make
 from tests.dashboard.openapi import Schema
-
-
-class Bot(Program):
-    def put(self, path: str, data: Any):
-        return self._client.put(self._address + path, data, content_type="application/json", headers=self._headers)
 
 
 @pytest.fixture(scope="module")
 def committed(django_db_setup: None, django_db_blocker) -> Iterator[Analysed]:
-    with django_db_blocker.unblock():
-        made = make()
-    yield made
-    with django_db_blocker.unblock():
-        made.project.delete()
+    with committed_once(django_db_blocker, make) as made:
+        yield made
 
 
 @pytest.fixture
@@ -37,8 +30,8 @@ def shop(committed: Analysed, db: None) -> Analysed:
 
 
 @pytest.fixture
-def bot(shop: Analysed) -> Bot:
-    return Bot(token_create(project=shop.project, name="bot", scope=Token.Scope.QUARANTINE)[1])
+def bot(shop: Analysed) -> Program:
+    return Program(token_create(project=shop.project, name="bot", scope=Token.Scope.QUARANTINE)[1])
 
 
 @pytest.fixture(scope="module")
@@ -46,13 +39,13 @@ def schema() -> Schema:
     return Schema()
 
 
-def make_one(bot: Bot, shop: Analysed, name: str = "flaky", **told: Any) -> dict[str, Any]:
+def make_one(bot: Program, shop: Analysed, name: str = "flaky", **told: Any) -> dict[str, Any]:
     response = bot.post("quarantines", **{"test": shop.number(name), "reason": "it flakes", **told})
     assert response.status_code == 201, response.content
     return response.json()
 
 
-def test_a_quarantine_is_proposed_approved_and_released(bot: Bot, shop: Analysed, schema: Schema) -> None:
+def test_a_quarantine_is_proposed_approved_and_released(bot: Program, shop: Analysed, schema: Schema) -> None:
     made = make_one(
         bot, shop, owner="@cart", ticket_url="https://tracker/1", branches=["main"], environments={"os": ["linux"]}
     )
@@ -72,7 +65,7 @@ def test_a_quarantine_is_proposed_approved_and_released(bot: Bot, shop: Analysed
     ]  # fmt: skip
 
 
-def test_an_older_version_is_refused_with_what_it_is_now(bot: Bot, shop: Analysed, schema: Schema) -> None:
+def test_an_older_version_is_refused_with_what_it_is_now(bot: Program, shop: Analysed, schema: Schema) -> None:
     made = make_one(bot, shop)
     bot.post(f"quarantines/{made['id']}/approve", version=1)
     late = bot.post(f"quarantines/{made['id']}/reject", version=1)
@@ -84,7 +77,7 @@ def test_an_older_version_is_refused_with_what_it_is_now(bot: Bot, shop: Analyse
     assert code(bot.post(f"quarantines/{made['id']}/approve", version=2)) == (409, "not_allowed")
 
 
-def test_a_test_has_one_live_quarantine(bot: Bot, shop: Analysed, schema: Schema) -> None:
+def test_a_test_has_one_live_quarantine(bot: Program, shop: Analysed, schema: Schema) -> None:
     first = make_one(bot, shop, state="active")
     again = bot.post("quarantines", test=shop.number("flaky"), reason="me too")
     schema.check("quarantines_create", 409, again.json())
@@ -92,18 +85,18 @@ def test_a_test_has_one_live_quarantine(bot: Bot, shop: Analysed, schema: Schema
     assert again.json()["error"]["quarantine"] == first["id"]
 
 
-def test_a_cluster_is_quarantined_with_its_members(bot: Bot, shop: Analysed) -> None:
+def test_a_cluster_is_quarantined_with_its_members(bot: Program, shop: Analysed) -> None:
     number = shop.number("pair_a")
     made = bot.post("quarantines", cluster=number, reason="one cause", state="active").json()
     assert (made["cluster"], [test["name"] for test in made["tests"]]) == (number, ["pair_a", "pair_b"])
 
 
-def test_the_owner_is_looked_up_where_none_is_said(bot: Bot, shop: Analysed) -> None:
+def test_the_owner_is_looked_up_where_none_is_said(bot: Program, shop: Analysed) -> None:
     owner_patterns_set(project=shop.project, patterns=[Pattern("classname", "shop.check*", "@checkout")])
     assert make_one(bot, shop)["owner"] == "@checkout"
 
 
-def test_days_expiry_extension_and_change(bot: Bot, shop: Analysed) -> None:
+def test_days_expiry_extension_and_change(bot: Program, shop: Analysed) -> None:
     made = make_one(bot, shop, days=3, state="active")
     assert 2.9 < (Quarantine.objects.get().expires_at - timezone.now()) / timedelta(days=1) <= 3
     longer = bot.post(f"quarantines/{made['id']}/extend", version=1, days=60).json()
@@ -122,13 +115,13 @@ def test_days_expiry_extension_and_change(bot: Bot, shop: Analysed) -> None:
         {"state": "fixed"}, {"colour": "red"}, {"environments": {"": "x"}}, {"owner": "x" * 300},
     ],
 )  # fmt: skip
-def test_what_cannot_be_is_refused(bot: Bot, shop: Analysed, wrong: dict[str, Any]) -> None:
+def test_what_cannot_be_is_refused(bot: Program, shop: Analysed, wrong: dict[str, Any]) -> None:
     response = bot.post("quarantines", **{"test": shop.number("flaky"), "reason": "x", **wrong})
     assert response.status_code == 422, response.content
     assert not Quarantine.objects.exists()
 
 
-def test_a_list_is_filtered_and_paged(bot: Bot, shop: Analysed, schema: Schema) -> None:
+def test_a_list_is_filtered_and_paged(bot: Program, shop: Analysed, schema: Schema) -> None:
     one = make_one(bot, shop, owner="@cart")
     two = make_one(bot, shop, "victim", state="active", reason="order")
     answer = shop.reader.read("quarantines")
@@ -140,13 +133,13 @@ def test_a_list_is_filtered_and_paged(bot: Bot, shop: Analysed, schema: Schema) 
     assert code(shop.reader.get("quarantines?state=odd")) == (422, "invalid")
 
 
-def test_only_its_scope_writes_and_only_in_its_project(bot: Bot, shop: Analysed) -> None:
+def test_only_its_scope_writes_and_only_in_its_project(bot: Program, shop: Analysed) -> None:
     made = make_one(bot, shop)
     for program in (shop.reader, shop.writer):
         assert code(program.post("quarantines", test=1, reason="x")) == (403, "forbidden")
         assert code(program.post(f"quarantines/{made['id']}/approve", version=1)) == (403, "forbidden")
     other = project_create(slug="other", name="Other")
-    stranger = Bot(token_create(project=other, name="x", scope=Token.Scope.QUARANTINE)[1], "other")
+    stranger = Program(token_create(project=other, name="x", scope=Token.Scope.QUARANTINE)[1], "other")
     for path in (f"quarantines/{made['id']}", "quarantines/999999", f"quarantines/{made['id']}/dance"):
         assert code(stranger.get(path) if "dance" not in path else stranger.post(path, version=1)) == (404, "not_found")
     assert code(stranger.post(f"quarantines/{made['id']}/approve", version=1)) == (404, "not_found")
@@ -154,7 +147,7 @@ def test_only_its_scope_writes_and_only_in_its_project(bot: Bot, shop: Analysed)
 
 
 @pytest.mark.parametrize("body", ["", "[]", "{", '{"version": "x"}', '{"version": 1, "colour": 2}'])
-def test_odd_bodies_are_refused(bot: Bot, shop: Analysed, body: str) -> None:
+def test_odd_bodies_are_refused(bot: Program, shop: Analysed, body: str) -> None:
     made = make_one(bot, shop)
     assert bot.post_raw(f"quarantines/{made['id']}/approve", body).status_code in (400, 422)
 
@@ -162,7 +155,7 @@ def test_odd_bodies_are_refused(bot: Bot, shop: Analysed, body: str) -> None:
 # -- exports -----------------------------------------------------------------------------------------------------
 
 
-def test_exports_hold_what_is_active_here(bot: Bot, shop: Analysed) -> None:
+def test_exports_hold_what_is_active_here(bot: Program, shop: Analysed) -> None:
     make_one(bot, shop, state="active", branches=["main"])
     make_one(bot, shop, "victim", state="active", environments={"os": "linux"})
     make_one(bot, shop, "broken")
@@ -190,7 +183,7 @@ def test_every_format_is_served_also_when_nothing_is_quarantined(shop: Analysed,
 # -- policy ------------------------------------------------------------------------------------------------------
 
 
-def test_a_policy_is_read_set_and_versioned(bot: Bot, shop: Analysed, schema: Schema) -> None:
+def test_a_policy_is_read_set_and_versioned(bot: Program, shop: Analysed, schema: Schema) -> None:
     first = shop.reader.read("policy")
     schema.check("policy_retrieve", 200, first)
     assert (first["version"], first["settings"]["mode"]) == (0, "propose")
@@ -217,17 +210,17 @@ def test_a_policy_is_read_set_and_versioned(bot: Bot, shop: Analysed, schema: Sc
         {"release": "yes"},
     ],
 )
-def test_a_policy_that_cannot_be_is_refused(bot: Bot, shop: Analysed, wrong: Any) -> None:
+def test_a_policy_that_cannot_be_is_refused(bot: Program, shop: Analysed, wrong: Any) -> None:
     assert bot.put("policy", {"version": 0, "settings": wrong}).status_code == 422
     assert not Policy.objects.exists()
 
 
 def test_only_its_scope_sets_a_policy(shop: Analysed) -> None:
     for token in (shop.read_token, shop.upload_token):
-        assert code(Bot(token).put("policy", {"version": 0, "settings": {}})) == (403, "forbidden")
+        assert code(Program(token).put("policy", {"version": 0, "settings": {}})) == (403, "forbidden")
 
 
-def test_a_dry_run_tells_today_and_the_past_and_changes_nothing(bot: Bot, shop: Analysed, schema: Schema) -> None:
+def test_a_dry_run_tells_today_and_the_past_and_changes_nothing(bot: Program, shop: Analysed, schema: Schema) -> None:
     answer = shop.reader.post("policy/dry-run", settings={"mode": "quarantine", "most_share": 1})
     assert answer.status_code == 200, answer.content
     schema.check("policy_dry_run", 200, answer.json())

@@ -8,7 +8,8 @@ from django.db import connection
 from django.utils import timezone
 
 from dashboard.quarantine.models import Member, Quarantine, QuarantineEvent
-from dashboard.quarantine.selectors import active_tests, live_quarantine_of, progress_of, quarantines_of
+from dashboard.quarantine.progress import progress_of
+from dashboard.quarantine.selectors import active_tests, live_quarantine_of, quarantines_of
 from dashboard.quarantine.services import (
     AlreadyQuarantined,
     QuarantineConflict,

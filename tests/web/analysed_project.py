@@ -18,8 +18,9 @@ from ingest.metadata import RunMetadata
 from ingest.models import Project, Test, Token
 from ingest.processing import upload_process
 from ingest.services import project_create, token_create, upload_receive
+from tests.api_client import Program, committed_once
 from tests.conftest import body_of
-from tests.dashboard.analysed import Program
+from tests.people.signed_in import browser_of
 
 SETTINGS = Settings(
     seed=11,
@@ -115,11 +116,8 @@ def make(slug: str = "sim", settings: Settings = SETTINGS) -> Demo:
 
 @pytest.fixture(scope="module")
 def committed_demo(django_db_setup: None, django_db_blocker) -> Iterator[Demo]:
-    with django_db_blocker.unblock():
-        made = make()
-    yield made
-    with django_db_blocker.unblock():
-        made.project.delete()
+    with committed_once(django_db_blocker, make) as made:
+        yield made
 
 
 @pytest.fixture
@@ -131,7 +129,5 @@ def demo(committed_demo: Demo, db: None, monkeypatch: pytest.MonkeyPatch) -> Dem
 
 @pytest.fixture
 def reader(demo: Demo) -> Client:
-    """A browser of somebody signed in."""
-    client = Client()
-    client.force_login(User.objects.create_user("robin", password="a-long-password"))
-    return client
+    """A browser of somebody who sees every project that a test makes."""
+    return browser_of(User.objects.create_superuser("robin", password="a-long-password"))

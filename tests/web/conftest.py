@@ -5,6 +5,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from ingest.models import Project
+from tests.people.signed_in import browser_of
 from tests.web.analysed_project import committed_demo, demo, reader
 
 __all__ = ["committed_demo", "demo", "reader"]
@@ -18,12 +19,11 @@ def _plain_static_files(settings) -> None:  # type: ignore[no-untyped-def]
 
 @pytest.fixture
 def person(db: None) -> User:
-    return User.objects.create_user("kim", password="a-long-password")
+    """Somebody who sees every project that a test makes."""
+    return User.objects.create_superuser("kim", password="a-long-password")
 
 
 @pytest.fixture
 def page(person: User, project: Project) -> Client:
     """A browser of somebody signed in, beside a project."""
-    client = Client()
-    client.force_login(person)
-    return client
+    return browser_of(person)

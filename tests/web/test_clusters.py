@@ -111,10 +111,21 @@ def test_what_nothing_has_is_not_found(demo: Demo, reader: Client) -> None:
 def test_the_database_is_asked_a_fixed_number_of_times(demo: Demo, reader: Client) -> None:
     number = demo.api.read("clusters?view=together")["results"][0]["number"]
     assert queries_of(reader, demo.at("clusters")) == 10
-    assert queries_of(reader, demo.at("cluster", "together", number)) == 12
+    assert queries_of(reader, demo.at("cluster", "together", number)) == 16
 
 
 def test_before_the_first_analysis(reader: Client) -> None:
     address = reverse("clusters", args=(new_project().slug,))
     assert "No analysis yet" in words_of(reader, address)
     assert rows_of(reader, address) == []
+
+
+@pytest.mark.parametrize("column", ["size", "runs", "shared_runs", "last_failure"])
+def test_the_list_is_sorted_by_its_headers(demo: Demo, reader: Client, column: str) -> None:
+    every = rows_of(reader, demo.at("clusters"))
+    for sort, downwards in ((column, False), (f"-{column}", True)):
+        found = [row[column] for row in rows_of(reader, demo.at("clusters"), sort=sort)]
+        assert found == sorted((row[column] for row in every), reverse=downwards)
+        assert f'aria-sort="{"descending" if downwards else "ascending"}"' in source_of(
+            reader, demo.at("clusters"), sort=sort
+        )

@@ -19,29 +19,46 @@ def read(client: Client, address: str) -> str:
 
 def test_every_document_is_a_page_and_in_the_contents(client: Client) -> None:
     contents = read(client, "/docs/")
-    for path in (ROOT / "docs").glob("*.md"):
-        shown = read(client, f"/docs/{path.stem}")
+    for path in (ROOT / "docs").rglob("*.md"):
+        name = path.relative_to(ROOT / "docs").as_posix().removesuffix(".md").removesuffix("/README")
+        shown = read(client, f"/docs/{name}")
         assert path.read_text().split("\n", 1)[0].removeprefix("# ").replace("`", "") in shown
-        assert f'href="/docs/{path.stem}"' in contents
+        assert f'href="/docs/{name}"' in contents
+
+
+def test_the_steps_of_each_ci_are_pages_below_the_one_that_lists_them(client: Client) -> None:
+    assert 'href="/docs/ci/gitlab"' in read(client, "/docs/ci")
+    assert 'href="/docs/ci#merge-queues"' in read(client, "/docs/ci/github-actions")
 
 
 def test_links_between_documents_lead_to_pages_that_exist(client: Client) -> None:
     for name in docs.names():
         shown = read(client, f"/docs/{name}")
         assert ".md" not in "".join(re.findall(r'href="([^"]+)"', shown)), name
-        for address, anchor in re.findall(r'href="(/docs/[\w-]+)?#([\w-]+)"', shown):
+        for address, anchor in re.findall(r'href="(/docs/[\w/-]+)?#([\w-]+)"', shown):
             there = read(client, address) if address else shown
             assert anchor == "main" or f'id="{anchor}"' in there, (name, address, anchor)
 
 
-@pytest.mark.parametrize("name", ["nothing", "..", "%2e%2e%2fREADME", "concepts.md"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("nothing", "..", "%2e%2e%2fREADME", "../README", "ci/../../README", "%2fetc%2fpasswd", "/etc/passwd"),
+        *("concepts.md", "ci/README", "ci/", "images/run-dark.png"),
+    ],
+)
 def test_nothing_else_is_served(client: Client, name: str) -> None:
     assert client.get(f"/docs/{name}").status_code == 404
 
 
-def test_html_in_a_document_is_text(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
+def test_html_in_a_document_is_text_and_a_link_out_of_the_folder_is_no_page(
+    monkeypatch: pytest.MonkeyPatch, tmp_path
+) -> None:
     (tmp_path / "bad.md").write_text("# x\n\n<script>alert(1)</script>\n\n[a](javascript:alert)\n\n## x\n\n## x\n")
+    (tmp_path / "out.md").symlink_to(ROOT / "README.md")
     monkeypatch.setattr(docs, "DOCS", tmp_path)
+    monkeypatch.setattr(docs, "_files", docs._files.__wrapped__)
+    assert set(docs._files()) == {"bad"}
     body = docs.body.__wrapped__("bad")
     assert "<script" not in body
     assert 'href="javascript' not in body

@@ -76,7 +76,14 @@ def test_nobody_is_needed_where_nothing_failed(page: Client, alone: Project, sen
     analysis_refresh(project=alone)
     shown = words(read(page))
     assert "No project needs you" in shown
-    assert "Load the demo" not in shown
+    assert "See it with data first" not in shown
+    assert "load the demo" in shown, "quietly, as long as there is none"
+
+
+def test_where_there_is_a_demo_none_is_offered(page: Client, alone: Project) -> None:
+    Project.objects.filter(pk=alone.pk).update(demo=True)
+    shown = words(read(page))
+    assert "load the demo" not in shown
 
 
 def test_the_list_is_exported(demo: Demo, reader: Client) -> None:

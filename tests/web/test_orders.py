@@ -9,6 +9,7 @@ from django.urls import reverse
 from analytics.columns import columns_of
 from analytics.findings.columns import ORDER_KINDS
 from analytics.models import Analysis, TestFinding
+from dashboard.web.orders import KINDS
 from tests.web.analysed_project import HOSTILE, Demo
 from tests.web.listing import new_project, queries_of, rows_of, source_of, words_of
 
@@ -88,3 +89,27 @@ def test_before_the_first_analysis(reader: Client) -> None:
     address = reverse("orders", args=(new_project().slug,))
     assert "No analysis yet" in words_of(reader, address)
     assert rows_of(reader, address) == []
+
+
+@pytest.mark.parametrize("column", ["kind", "failing_orders", "p_value"])
+def test_the_list_is_sorted_by_what_was_found_and_what_has_no_value_comes_last(
+    demo: Demo, reader: Client, column: str
+) -> None:
+    stored = {
+        one["test"]["number"]: one["kind"] if column == "kind" else one[column]
+        for one in demo.api.read("orders?page_size=500")["results"]
+    }
+    for sort, downwards in ((column, False), (f"-{column}", True)):
+        found = [stored[row["number"]] for row in rows_of(reader, demo.at("orders"), sort=sort)]
+        known = [value for value in found if value is not None]
+        assert len(found) == len(stored)
+        assert found[: len(known)] == known
+        key = list(KINDS).index if column == "kind" else float
+        assert known == sorted(known, key=key, reverse=downwards)
+
+
+def test_the_list_is_sorted_by_name_and_says_so(demo: Demo, reader: Client) -> None:
+    names = [row["name"] for row in rows_of(reader, demo.at("orders"), sort="-name")]
+    assert names == sorted(names, reverse=True)
+    assert 'aria-sort="descending"' in source_of(reader, demo.at("orders"), sort="-name")
+    assert "aria-sort" not in source_of(reader, demo.at("orders"), sort="nonsense")

@@ -17,7 +17,7 @@ from ingest.services import project_create
 from tests.conftest import Send
 from tests.web.analysed_project import HOSTILE, Demo
 
-COST = 9
+COST = 10
 """Session and user; project, analysis, refresh; then fixes, names, incidents, past analyses."""
 
 

@@ -145,9 +145,10 @@ def test_sign_in_by_password_goes_where_one_wanted_to_go(person: User, project: 
 
 def test_a_password_is_chosen_and_the_session_stays(page: Client, person: User) -> None:
     assert "10 characters" in text_of(page, "/password")
-    response = page.post("/password", {"new_password1": "another-password-1", "new_password2": "another-password-1"})
-    assert response.url == "/"
-    assert "Your password is set." in text_of(page, "/")
+    new = {"new_password1": "another-password-1", "new_password2": "another-password-1"}
+    assert page.post("/password", new).status_code == 200
+    assert page.post("/password", {"old_password": "a-long-password", **new}).url == "/account"
+    assert "Your password is set." in text_of(page, "/account")
 
 
 # -- hostile text ------------------------------------------------------------------------------------------------

@@ -86,7 +86,7 @@ def test_pages_beyond_the_end_are_empty_and_lead_back(demo: Demo, reader: Client
 
 def test_the_database_is_asked_as_often_for_one_as_for_all(demo: Demo, reader: Client) -> None:
     all_of_them = queries_of(reader, demo.at("priorities"))
-    assert all_of_them == 7
+    assert all_of_them == 11
     assert queries_of(reader, demo.at("priorities"), cause="network", sort="-cost") == all_of_them
 
 

@@ -121,9 +121,27 @@ def test_an_explanation_has_rate_place_reruns_cluster_and_cause() -> None:
     }
     flaky = row(again=Again(1, 28), cluster=3, in_incidents=2, reruns=Reruns(2, 5, 9, {}))
     assert told(flaky, finding, Sizes(together=7)) == (
-        "failed 14 of 1,203 executions (0.60–1.9 %); mostly on macOS (12 of 300); passed 27 of 28 reruns (96.4 %); "
+        "failed 14 of 1,203 executions (0.6–1.9 %); mostly on macOS (12 of 300); passed 27 of 28 reruns (96.4 %); "
         "rerun it up to 2 times; 2 failures in incidents not counted; in a cluster with 6 others; cause: async wait"
     )
+
+
+@pytest.mark.parametrize(
+    ("state", "times", "advice"),
+    [
+        (State.FLAKY, 1, "rerun it up to 1 time"),
+        (State.FLAKY, None, "rerun the job later or on another host"),
+        (State.SUSPECT, 4, "rerun it once at this commit"),
+        (State.SUSPECT, None, "rerun it once at this commit"),
+        (State.RECOVERED, None, "if it passes it is flaky again"),
+    ],
+)
+def test_an_explanation_says_what_to_do_now(state: State, times: int | None, advice: str) -> None:
+    assert advice in told(row(state=state, reruns=Reruns(times, None, None, {})))
+
+
+def test_nobody_is_told_to_rerun_what_is_broken() -> None:
+    assert "rerun" not in told(row(state=State.BROKEN, reruns=Reruns(1, None, None, {})))
 
 
 def test_an_explanation_says_no_more_than_is_known() -> None:

@@ -120,4 +120,4 @@ def test_queries_do_not_grow_with_what_is_found(page: Client, send: Send) -> Non
         with CaptureQueriesContext(connection) as queries:
             found_of(page, "case_")
         counts.append(len(queries))
-    assert counts[0] == counts[1] <= 5
+    assert counts[0] == counts[1] <= 6, "one of them reads the names, because tests were added"

@@ -24,6 +24,7 @@ from ingest.services import upload_receive
 from tests.conftest import body_of
 from tests.dashboard import analysed
 from tests.dashboard.analysed import Analysed, incident_of
+from tests.people.signed_in import browser_of, member
 from tests.web.analysed_project import HOSTILE, Demo
 from tests.web.reading import answer, queries, words
 from tests.web.test_pages import at, escaped, passing, report, text_of
@@ -144,9 +145,7 @@ def shop(committed_shop: Analysed, db: None) -> Analysed:
 
 @pytest.fixture
 def visitor(shop: Analysed) -> Client:
-    client = Client()
-    client.force_login(User.objects.create_user("kim", password="a-long-password"))
-    return client
+    return browser_of(member(User.objects.create_user("kim", password="a-long-password"), shop.project))
 
 
 def at_test(shop: Analysed, name: str) -> str:

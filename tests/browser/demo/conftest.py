@@ -34,7 +34,7 @@ def server(transactional_db: None) -> Iterator[str]:
 
 @pytest.fixture(scope="package")
 def person(transactional_db: None) -> Iterator[User]:
-    person = User.objects.create_user("kim", password="a-long-password")
+    person = User.objects.create_superuser("kim", password="a-long-password")
     yield person
     person.delete()
     Session.objects.all().delete()

@@ -8,12 +8,17 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 from playwright.sync_api import Browser, Page
 
-from ingest.models import Run, Upload
+from dashboard.quarantine.models import Quarantine
+from dashboard.quarantine.owners import Pattern
+from dashboard.quarantine.owning import owner_patterns_set
+from dashboard.quarantine.states import Action
+from ingest.models import Run, Test, Upload
 from tests.browser.accessibility import assert_accessible
 from tests.browser.conftest import LOOKS, fresh_page, sign_in
 from tests.browser.demo.sending import Sent
 from tests.browser.watch import assert_fits, settled
 from tests.web.analysed_project import Demo
+from tests.web.quarantining import quarantined
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,12 @@ PAGES = [
     Shown("case"),
     Shown("clusters"),
     Shown("cluster", ("heatmap",)),
+    Shown("quarantines"),
+    Shown("quarantines", query="?view=board"),
+    Shown("quarantine"),
+    Shown("quarantine_new"),
+    Shown("policy", query="?past=1"),
+    Shown("owners"),
     Shown("reruns", ("retries",)),
     Shown("orders"),
     Shown("incidents", ("timeline", "trend")),
@@ -54,7 +65,19 @@ PAGES = [
 
 
 @pytest.fixture(scope="module")
-def addresses(demo: Demo, red: Sent, red_run: Run) -> dict[str, str]:
+def decided(demo: Demo, red: Sent) -> Iterator[Quarantine]:
+    """Quarantines of every kind, and rules that say who owns what."""
+    tests = list(Test.objects.filter(project=demo.project, name__in=[*red.new, red.flaky]).order_by("number"))
+    owner_patterns_set(project=demo.project, patterns=[Pattern("classname", "*", "@everybody")])
+    made = quarantined(demo, *tests[:2], days=3, owner="@everybody", branches=["main"], needed=40)
+    quarantined(demo, tests[2], action=Action.PROPOSE)
+    yield made
+    Quarantine.objects.filter(project=demo.project).delete()
+    owner_patterns_set(project=demo.project, patterns=[])
+
+
+@pytest.fixture(scope="module")
+def addresses(demo: Demo, red: Sent, red_run: Run, decided: Quarantine) -> dict[str, str]:
     """Name of a page -> its path."""
     ranked = demo.api.read("priorities?page_size=100")["results"]
     cluster = next(item["cluster"] for item in ranked if item["cluster"] is not None)
@@ -64,11 +87,13 @@ def addresses(demo: Demo, red: Sent, red_run: Run) -> dict[str, str]:
         "case": (red_run.pk, demo.number(red.new[0])),
         "cluster": ("together", cluster),
         "upload": (Upload.objects.get(run=red_run).pk,),
+        "quarantine": (decided.pk,),
     }
     alone = {name: reverse(name) for name in ("home", "search", "docs_contents")} | {
         "docs": reverse("docs", args=("concepts",))
     }
-    return {one.name: alone.get(one.name) or demo.at(one.name, *args.get(one.name, ())) for one in PAGES}
+    found = {one.name: alone.get(one.name) or demo.at(one.name, *args.get(one.name, ())) for one in PAGES}
+    return {**found, "quarantine_new": f"{found['quarantine_new']}?test={demo.number(red.flaky)}"}
 
 
 @pytest.fixture(scope="module", params=LOOKS, ids="-".join)

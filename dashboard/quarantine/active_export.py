@@ -1,0 +1,43 @@
+"""What is quarantined now, written as a test runner takes it."""
+
+from collections.abc import Mapping, Sequence
+
+from dashboard.quarantine.exports import Exported, export
+from dashboard.quarantine.selectors import active_tests
+from ingest.identity import TestName
+from ingest.models import Project, Test
+
+_NAMES = ("number", "suite", "classname", "name", "file")
+USES: Mapping[str, str] = {
+    "json": "",
+    "text": "",
+    "pytest": "pytest @quarantine.txt",
+    "jest": 'jest --testNamePattern "$(cat quarantine.txt)"',
+    "vitest": 'vitest run -t "$(cat quarantine.txt)"',
+    "playwright": 'playwright test --grep-invert "$(cat quarantine.txt)"',
+    "junit5": 'mvn test "-Dtest=$(cat quarantine.txt)"',
+    "go": 'go test -skip "$(cat quarantine.txt)" ./...',
+    "rspec": 'rspec --example-matches "$(cat quarantine.txt)"',
+}
+"""Format -> the command that takes the file."""
+
+
+def active_export(
+    project: Project, kind: str, *, branch: str = "", environment: Mapping[str, str] | None = None
+) -> Exported:
+    """For a branch or an environment where one is named."""
+    tests = active_tests(project.pk, branch=branch, environment=environment)
+    named = [TestName(*(getattr(test, name) for name in _NAMES)) for test in tests]
+    return export(kind, named, _others(project, tests))
+
+
+def _others(project: Project, tests: Sequence[Test]) -> list[TestName]:
+    """The project's other tests, which no pattern may hit."""
+    if not tests:
+        return []
+    rows = Test.objects.filter(project=project, alias_of=None).exclude(pk__in=[test.pk for test in tests])
+    return [TestName(*row) for row in rows.values_list(*_NAMES)]
+
+
+def content_type(kind: str) -> str:
+    return "application/json" if kind == "json" else "text/plain; charset=utf-8"

@@ -1,0 +1,176 @@
+"""How far quarantines are from their end: clean runs, and what they kept from blocking; so many queries for any number.
+
+A byte a report is read of each test, within the time that its quarantine holds."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import takewhile
+
+import numpy as np
+from django.db import connection
+from django.utils import timezone
+
+from dashboard.quarantine.models import Quarantine
+from dashboard.quarantine.scope import branch_name, covers
+from ingest.models import Project, Report, Roster, Run, Test
+from ingest.vectors import RETRIED, Numbers, decode_members, verdict_of
+from ingest.verdict import Verdict
+
+Tests = Mapping[int, Sequence[Test]]
+"""By quarantine: its tests."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Clean runs since it holds, of those that it takes to leave; and what it kept from blocking."""
+
+    clean: int
+    needed: int | None
+    masked: int
+
+    @property
+    def enough(self) -> bool:
+        return self.needed is not None and self.clean >= self.needed
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What one report said of one test."""
+
+    run: int
+    verdict: Verdict
+    retried: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A test of a quarantine, by a number that reports know it by, and the time that is asked about."""
+
+    quarantine: int
+    test: int
+    number: int
+    since: datetime
+    until: datetime
+
+
+def progress_of(quarantine: Quarantine, tests: Sequence[Test]) -> Progress:
+    return progresses([quarantine], {quarantine.pk: tests})[quarantine.pk]
+
+
+def progresses(quarantines: Collection[Quarantine], tests: Tests) -> dict[int, Progress]:
+    """By quarantine. The test that is worst off decides: a cluster leaves together."""
+    now = timezone.now()
+    asked = list(_asked([one for one in quarantines if one.activated_at is not None], tests, now))
+    seen = _seen(asked)
+    inside = _scopes(quarantines, seen)
+    told: dict[int, Progress] = {}
+    for one in quarantines:
+        histories = [seen.get((one.pk, test.pk), []) for test in tests.get(one.pk, ())]
+        failed = {each.run for history in histories for each in history if each.verdict.failing}
+        clean = min((_clean(history) for history in histories), default=0)
+        told[one.pk] = Progress(clean, one.needed, len(failed & inside[one.pk] if one.pk in inside else failed))
+    return told
+
+
+def _clean(history: Sequence[_Seen]) -> int:
+    """Executions since the last failure; a retry that passed is a failure that was retried away."""
+    ran = (one for one in history if one.verdict is not Verdict.SKIP)
+    return sum(1 for _ in takewhile(lambda one: one.verdict is Verdict.PASS and not one.retried, ran))
+
+
+# -- what reports said -------------------------------------------------------------------------------------------
+
+
+def _asked(quarantines: Collection[Quarantine], tests: Tests, now: datetime) -> Iterator[_Asked]:
+    """Each test by all numbers that it ever had."""
+    every = {test.pk for one in quarantines for test in tests.get(one.pk, ())}
+    older: dict[int, list[int]] = defaultdict(list)
+    for alias_of, number in Test.objects.filter(alias_of__in=every).values_list("alias_of_id", "number"):
+        older[alias_of].append(number)
+    for one in quarantines:
+        for test in tests.get(one.pk, ()):
+            for number in (test.number, *older[test.pk]):
+                assert one.activated_at is not None
+                yield _Asked(one.pk, test.pk, number, one.activated_at, one.ended_at or now)
+
+
+_BYTES = """
+    SELECT asked.place, report.run_id, get_byte(substring(report.verdicts FROM asked.position + 1 FOR 1), 0)
+    FROM unnest(%(places)s::int[], %(rosters)s::bigint[], %(positions)s::int[], %(since)s::timestamptz[],
+                %(until)s::timestamptz[]) AS asked(place, roster_id, position, since, until)
+    JOIN ingest_report AS report
+      ON report.roster_id = asked.roster_id AND report.started_at BETWEEN asked.since AND asked.until
+     AND NOT report.untrusted
+         AND NOT report.untrusted
+    ORDER BY report.started_at DESC, report.id DESC
+"""
+
+
+def _seen(asked: Sequence[_Asked]) -> dict[tuple[int, int], list[_Seen]]:
+    """By quarantine and test: what reports said of it while the quarantine held, newest first."""
+    places = list(_places(asked))
+    found: dict[tuple[int, int], list[_Seen]] = defaultdict(list)
+    if not places:
+        return found
+    columns = {
+        "places": [place for place, _, _ in places],
+        "rosters": [roster for _, roster, _ in places],
+        "positions": [position for _, _, position in places],
+        "since": [asked[place].since for place, _, _ in places],
+        "until": [asked[place].until for place, _, _ in places],
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_BYTES, columns)
+        for place, run, byte in cursor.fetchall():
+            one = asked[place]
+            found[one.quarantine, one.test].append(_Seen(run, verdict_of(byte), bool(byte & RETRIED)))
+    return found
+
+
+def _places(asked: Sequence[_Asked]) -> Iterator[tuple[int, int, int]]:
+    """Which of the asked, in which roster, at which row; of the rosters that had a report in their time."""
+    if not asked:
+        return
+    project = Quarantine.objects.filter(pk=asked[0].quarantine).values("project_id")
+    first, last = min(one.since for one in asked), max(one.until for one in asked)
+    recent = Report.counted.filter(project_id__in=project, started_at__gte=first, started_at__lte=last)
+    numbers = np.array([one.number for one in asked])
+    for roster, form, base, members in Roster.objects.filter(pk__in=recent.values("roster_id")).values_list(
+        "pk", "form", "base", "members"
+    ):
+        for place, row in _rows(decode_members(form, base, members), numbers):
+            yield place, roster, row
+
+
+def _rows(members: Numbers, numbers: "np.ndarray") -> Iterator[tuple[int, int]]:
+    at = np.minimum(np.searchsorted(members, numbers), max(len(members) - 1, 0))
+    inside = np.flatnonzero(members[at] == numbers) if len(members) else np.zeros(0, dtype=np.int64)
+    return zip(inside.tolist(), at[inside].tolist(), strict=True)
+
+
+# -- scope -------------------------------------------------------------------------------------------------------
+
+
+def _scopes(
+    quarantines: Collection[Quarantine], seen: Mapping[tuple[int, int], Sequence[_Seen]]
+) -> dict[int, set[int]]:
+    """By quarantine with a scope: the failed runs that are within it."""
+    narrow = {one.pk: one for one in quarantines if one.branches or one.environments}
+    failed: dict[int, set[int]] = {pk: set() for pk in narrow}
+    for (quarantine, _), history in seen.items():
+        if quarantine in narrow:
+            failed[quarantine] |= {one.run for one in history if one.verdict.failing}
+    runs = Run.objects.filter(pk__in=set().union(*failed.values())) if narrow else Run.objects.none()
+    known = {run.pk: run for run in runs.select_related("project")}
+    return {
+        pk: {run for run in failed[pk] if run in known and is_within(one, known[run].project, known[run])}
+        for pk, one in narrow.items()
+    }
+
+
+def is_within(quarantine: Quarantine, project: Project, run: Run) -> bool:
+    """Whether a run is in a quarantine's scope."""
+    branch = branch_name(run.branch, run.pull_request, project.default_branch)
+    return covers(quarantine.branches, quarantine.environments, branch, run.environment)

@@ -1,0 +1,171 @@
+"""The policy: what it is, what it would do today, what it would have done; and its versions."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+
+from analytics.naming import TestName, names
+from dashboard import access
+from dashboard.quarantine.applying import dry_run
+from dashboard.quarantine.models import Policy
+from dashboard.quarantine.policy import Plan, Step
+from dashboard.quarantine.policy_settings import DEFAULTS, BadSettings, PolicySettings
+from dashboard.quarantine.rehearsal import DAYS, EVERY_DAYS, Rehearsal, rehearse
+from dashboard.quarantine.selectors import PolicyNow, policy_of
+from dashboard.quarantine.services import PolicyConflict, policy_set
+from dashboard.web.asking import number
+from dashboard.web.doors import project_form
+from dashboard.web.policy_form import PolicyForm, initial_of
+from dashboard.web.quarantine_detail import person
+from ingest.models import Project
+
+VERSIONS_SHOWN = 50
+STEPS_SHOWN = 200
+
+
+@dataclass(frozen=True, slots=True)
+class ToldStep:
+    step: Step
+    tests: Sequence[TestName]
+
+
+@dataclass(frozen=True, slots=True)
+class ToldPlan:
+    """A plan with names in place of numbers."""
+
+    at: datetime | None
+    plan: Plan
+    steps: Sequence[ToldStep]
+    over: Sequence[TestName]
+    quarantined: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A version, and what differs from the one before it."""
+
+    row: Policy
+    changes: Sequence[str]
+
+
+@project_form("read")
+def policy_page(request: HttpRequest, project: Project) -> HttpResponse:
+    """Read, try (by the query, so that it can be linked to) or save it."""
+    policy = policy_of(project.pk)
+    if request.method == "POST":
+        return _saved(request, project, policy) if request.POST.get("deed") == "save" else _tried(request, project)
+    tried = PolicyForm(request.GET) if "mode" in request.GET else None
+    form = tried or PolicyForm(initial=initial_of(policy.settings))
+    settings = policy.settings if tried is None else tried.settings if tried.is_valid() else None
+    return _shown(request, project, policy, form, settings)
+
+
+def _tried(request: HttpRequest, project: Project) -> HttpResponse:
+    """To the address that tries what the form says: it can be linked to, and holds no more than the settings."""
+    told = {name: request.POST[name] for name in PolicyForm.base_fields if name in request.POST}
+    past = {"past": "1"} if request.POST.get("deed") == "past" else {}
+    address = reverse("policy", args=(project.slug,))
+    return redirect(f"{address}?{urlencode({**told, **past})}{'#past' if past else '#today'}")
+
+
+def _saved(request: HttpRequest, project: Project, policy: PolicyNow) -> HttpResponse:
+    access.user_require(request.user, project, "policy")
+    form = PolicyForm(request.POST)
+    if not form.is_valid() or form.settings is None:
+        return _shown(request, project, policy, form, None, status=422)
+    version = number(request.POST, "version", 0)
+    try:
+        made = policy_set(project=project, settings=form.settings, version=version, actor=person(request))
+    except PolicyConflict as error:
+        messages.error(request, f"Nothing is saved. {error.sentence} Look at what changed, and save again.")
+        return _shown(request, project, policy_of(project.pk), form, form.settings, status=409)
+    messages.success(request, f"Version {made.version} of the policy is in force.")
+    return redirect("policy", slug=project.slug)
+
+
+def _shown(
+    request: HttpRequest,
+    project: Project,
+    policy: PolicyNow,
+    form: PolicyForm,
+    settings: PolicySettings | None,
+    status: int = 200,
+) -> HttpResponse:
+    past = rehearse(project, settings) if settings is not None and "past" in request.GET else None
+    today = dry_run(project, settings) if settings is not None else None
+    context: dict[str, Any] = {
+        "project": project,
+        "policy": policy,
+        "form": form,
+        "trying": form.is_bound,
+        "valid": settings is not None,
+        "may": access.user_may(request.user, project, "policy"),
+        "days": DAYS,
+        "every": EVERY_DAYS,
+        **_told(project, today, past),
+        "versions": _versions(project),
+    }
+    return render(request, "policy.html", context, status=status)
+
+
+# -- dry runs ----------------------------------------------------------------------------------------------------
+
+
+def _told(project: Project, today: Plan | None, past: Rehearsal | None) -> dict[str, Any]:
+    dated = list(zip(past.simulation.plans, past.simulation.spans, strict=True)) if past is not None else []
+    plans = [*([today] if today else []), *(plan for (_, plan), _ in dated)]
+    numbers = {one for plan in plans for step in plan.steps for one in step.numbers}
+    known = names(project.pk, tests=numbers | {one for plan in plans for one in plan.over})
+
+    def told(plan: Plan, at: datetime | None = None, quarantined: int = 0) -> ToldPlan:
+        steps = [ToldStep(step, [known.test(one) for one in step.numbers]) for step in plan.steps[:STEPS_SHOWN]]
+        return ToldPlan(at, plan, steps, [known.test(one) for one in plan.over[:STEPS_SHOWN]], quarantined)
+
+    return {
+        "today": told(today) if today else None,
+        "past": past,
+        "dated": [told(plan, at, len(span.numbers)) for (at, plan), span in reversed(dated)],
+    }
+
+
+# -- versions ----------------------------------------------------------------------------------------------------
+
+
+def _versions(project: Project) -> list[Version]:
+    """Newest first."""
+    rows = list(Policy.objects.filter(project=project).order_by("-version")[: VERSIONS_SHOWN + 1])
+    read = [_settings(row) for row in rows]
+    if len(rows) <= VERSIONS_SHOWN:
+        read.append(DEFAULTS)
+    return [Version(row, _changes(old, new)) for row, new, old in zip(rows, read, read[1:], strict=False)]
+
+
+def _settings(row: Policy) -> PolicySettings:
+    """A version from a time when other settings were known tells what is still known."""
+    try:
+        return PolicySettings.from_json(row.settings)
+    except BadSettings:
+        return DEFAULTS
+
+
+def _changes(old: PolicySettings, new: PolicySettings) -> list[str]:
+    before, after = initial_of(old), initial_of(new)
+    label = {name: field.label for name, field in PolicyForm.base_fields.items()}
+    return [
+        f"{label[name]}: {_value(before[name])} became {_value(after[name])}."
+        for name in after
+        if before[name] != after[name]
+    ]
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "none" if value == "" else f"{value}"
