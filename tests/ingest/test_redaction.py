@@ -9,7 +9,9 @@ from tests.conftest import Send, report_of
 
 _TAIL = "0123456789abcdefghijABCDEFGHIJ0123456789abcdefghij"
 _JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P"
-_PEM = "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nMIIEowIBAAKCAQEA7\n+/aB==\n-----END RSA PRIVATE KEY-----"
+_PEM = (
+    "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nMIIEowIBAAKCAQEA7\n+/aB==\n-----END RSA PRIVATE KEY-----"
+)
 
 SECRETS = {
     "AKIA" + "IOSFODNN7EXAMPLE": "key {} was denied",

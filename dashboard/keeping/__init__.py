@@ -1,0 +1,1 @@
+"""What is kept and for how long: retention, deletion, backup, export."""
