@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # Processes that run tests at the same time; each has a PostgreSQL of its own.
 JOBS ?= 2
 
-.PHONY: run test science lint format bench screenshots clean help
+.PHONY: run test science fuzz lint format bench load scale screenshots clean help
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -22,7 +22,7 @@ $(VENV)/.run: requirements.txt | $(BIN)/python
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	@touch $@
 
-$(VENV)/.dev: requirements.txt requirements-dev.txt requirements-otel.txt requirements-parquet.txt | $(BIN)/python
+$(VENV)/.dev: requirements.txt requirements-dev.txt requirements-otel.txt requirements-parquet.txt requirements-fuzz.txt | $(BIN)/python
 	@echo "Installing packages for development …"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	@touch $@ $(VENV)/.run
@@ -42,6 +42,10 @@ test: $(VENV)/.dev  ## run the tests on a real PostgreSQL and in a real browser
 science: $(VENV)/.dev  ## reproduce published figures from their data
 	@$(BIN)/python -m pytest tests/science $(ARGS)
 
+fuzz: $(VENV)/.dev  ## look for bytes and requests that break us; SECONDS=600
+	@$(BIN)/python -m tests.fuzz.reader $(or $(SECONDS),600)
+	@SCHEMA_EXAMPLES=100 $(BIN)/python -m pytest tests/hostile/test_schema.py $(ARGS)
+
 lint: $(VENV)/.dev  ## check format, style and types
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
@@ -53,6 +57,13 @@ format: $(VENV)/.dev  ## put the code into our format
 
 bench: $(VENV)/.bench  ## measure speed and size, beside peers
 	@$(BIN)/python -m bench $(ARGS)
+
+load: $(VENV)/.dev  ## put server mode under load, here and for minutes
+	@$(BIN)/python -m tests.server.provision
+	@$(BIN)/python -m bench load $(ARGS)
+
+scale: $(VENV)/.dev  ## measure 816 million results in one project; needs 10 GB of disk
+	@$(BIN)/python -m bench scale $(ARGS)
 
 screenshots: $(VENV)/.dev  ## photograph the demo for README.md
 	@$(BIN)/python tools/screenshots.py $(ARGS)

@@ -1,43 +1,73 @@
-"""Run the benchmarks on a PostgreSQL of their own: `python -m bench [name …]`."""
+"""Run the benchmarks on a PostgreSQL of their own: `python -m bench [name …]`.
 
-import os
-import shutil
+`load` and `scale` are run by name alone: they take minutes and gigabytes."""
+
+import argparse
 import sys
-import tempfile
-from pathlib import Path
+from collections.abc import Callable, Iterable
 
-HOME = Path(tempfile.mkdtemp(prefix="flakeboard-bench-"))
-os.environ |= {"FLAKEBOARD_HOME": str(HOME), "DJANGO_SETTINGS_MODULE": "dashboard.settings", "LOG_LEVEL": "WARNING"}
-os.environ.pop("DATABASE_URL", None)
+from bench.house import at_home
+from bench.outcome import Outcome, report
+
+Bench = Callable[[], Iterable[Outcome]]
 
 
 def main() -> int:
-    import django
-
-    django.setup()
-    from django.core.management import call_command
-
-    from bench import accuracy, analysis, memory, pages, policy, processing, reader, storage
-    from bench.outcome import report
-    from dashboard.embedded import Cluster
-
-    modules = (reader, processing, storage, memory, analysis, pages, accuracy, policy)
-    benches = {module.__name__.rpartition(".")[2]: module for module in modules}
-    wanted = sys.argv[1:] or list(benches)
-    cluster = Cluster(HOME)
-    cluster.start()
-    try:
-        call_command("migrate", verbosity=0)
+    asked = _arguments()
+    with at_home():
+        usual, large = _usual(), _large(asked)
         results = []
-        for name in wanted:
+        for name in asked.names or usual:
             print(f"\n{name}", flush=True)
-            for result in benches[name].run():
+            for result in (usual | large)[name]():
                 print(f"  {result}", flush=True)
                 results.append(result)
         return report(results)
-    finally:
-        cluster.stop()
-        shutil.rmtree(HOME, ignore_errors=True)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench")
+    parser.add_argument("names", nargs="*")
+    load = parser.add_argument_group("load")
+    load.add_argument("--seconds", type=float, default=120, help="how long uploaders send")
+    load.add_argument("--uploaders", type=int, default=50)
+    load.add_argument("--pause", type=float, default=2, help="seconds, on average, between two uploads of one uploader")
+    load.add_argument("--projects", type=int, default=5)
+    load.add_argument("--most", type=int, default=20_000, help="uploads, whatever the time")
+    load.add_argument("--backlog", type=int, default=1_000, help="uploads for one worker process, then for two")
+    load.add_argument("--turns", type=int, default=2, help="how often each of them has its turn")
+    scale = parser.add_argument_group("scale")
+    scale.add_argument("--part", type=int, default=1, help="so many times fewer reports than 816 million results need")
+    scale.add_argument("--tests", type=int, default=50_000, help="tests of the large project")
+    scale.add_argument("--made", type=int, default=96, help="reports that come as XML; the others are copies of them")
+    scale.add_argument("--rounds", type=int, default=25, help="how often each page is opened")
+    scale.add_argument("--slice", type=int, default=12, help="projects of the company whose day is measured")
+    scale.add_argument("--slice-reports", type=int, help="reports of each; by default all of a day")
+    return parser.parse_args()
+
+
+def _usual() -> dict[str, Bench]:
+    from bench import accuracy, analysis, memory, pages, policy, processing, reader, storage
+
+    modules = (reader, processing, storage, memory, analysis, pages, accuracy, policy)
+    return {module.__name__.rpartition(".")[2]: module.run for module in modules}
+
+
+def _large(asked: argparse.Namespace) -> dict[str, Bench]:
+    def load() -> Iterable[Outcome]:
+        from bench import load
+        from bench.traffic import Plan
+
+        plan = Plan(asked.seconds, asked.uploaders, asked.pause, asked.projects, asked.most)
+        return load.run(plan, backlog=asked.backlog, turns=asked.turns)
+
+    def scale() -> Iterable[Outcome]:
+        from bench import day, scale
+
+        part = day.Slice(asked.slice, asked.slice_reports or day.REPORTS)
+        return scale.run(scale.Plan(asked.part, asked.tests, asked.made, asked.rounds, part))
+
+    return {"load": load, "scale": scale}
 
 
 if __name__ == "__main__":

@@ -34,10 +34,19 @@ def gathered(tests: int, reports: int, share: float, seed: int = 0, unsound: flo
 
 def project_with(slug: str, outcomes: Outcomes, *, per_revision: int = 2) -> Project:
     """A project with these outcomes: so many reports a revision, an hour apart, ten signatures."""
-    reports, tests = outcomes.shape
     project = project_create(slug=slug, name=slug)
-    began = timezone.now() - timedelta(hours=reports)
-    _tests(project, tests, began)
+    tests_add(project, outcomes)
+    reports_add(project, outcomes, per_revision=per_revision)
+    return project
+
+
+def _began(outcomes: Outcomes) -> datetime:
+    return timezone.now() - timedelta(hours=len(outcomes))
+
+
+def reports_add(project: Project, outcomes: Outcomes, *, per_revision: int = 2) -> None:
+    """The reports of a project that has its tests and no reports."""
+    began, tests = _began(outcomes), outcomes.shape[1]
     test_ids = list(Test.objects.filter(project=project).order_by("number").values_list("pk", flat=True))
     signatures = [
         Signature.objects.create(project=project, digest=digest_of(str(one)), text=f"Error <n> {one}", first_seen=began)
@@ -59,10 +68,11 @@ def project_with(slug: str, outcomes: Outcomes, *, per_revision: int = 2) -> Pro
                 for row in rows
             ),
         )
-    return project
 
 
-def _tests(project: Project, tests: int, began: datetime) -> None:
+def tests_add(project: Project, outcomes: Outcomes) -> None:
+    """The tests of a project that has none."""
+    began, tests = _began(outcomes), outcomes.shape[1]
     copy_rows(
         Test,
         ("project_id", "number", "digest", "suite", "classname", "name", "file", "first_seen"),

@@ -8,9 +8,14 @@ from typing import Any
 from django.core.wsgi import get_wsgi_application
 from django.utils.http import parse_header_parameters
 
+from dashboard import tracing
+
 _PARAMETER = re.compile(r';\s*([^=;"]*)(?:=\s*(?:"(?:[^"\\]|\\.)*"[^;]*|[^;]*))?')
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
+# Whoever asks is told to come back (503) where somebody holds a lock for longer; workers may wait.
+os.environ.setdefault("PGOPTIONS", "-c lock_timeout=5s")
+tracing.start("web")
 _django = get_wsgi_application()
 
 

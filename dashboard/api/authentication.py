@@ -65,7 +65,8 @@ class TokenSchema(OpenApiAuthenticationExtension):
     name = "token"
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
-        return {"type": "http", "scheme": "bearer", "description": "A project's token or your own (flk_...), or an ID token of CI"}
+        told = "A project's token or your own (flk_...), or an ID token of CI"
+        return {"type": "http", "scheme": "bearer", "description": told}
 
 
 class MayByScope(permissions.BasePermission):

@@ -15,6 +15,7 @@ from dashboard.api.metadata import metadata_from
 from dashboard.api.project_view import ProjectView
 from dashboard.api.rates import check_gate
 from dashboard.api.receiving import Received, idempotency_key, receive, store
+from dashboard.api.schema import INVALID
 from dashboard.api.upload_schema import CREATE, ERRORS, WAIT
 from dashboard.api.upload_serializers import ErrorSerializer, UploadFormSerializer
 from dashboard.api.waiting import wait_seconds, wait_until_done
@@ -110,14 +111,14 @@ class GateView(GateAnswers):
         summary="Look up a decision of the gate",
         description="Decides where the upload was not processed when it was asked for, and is now.",
         parameters=[WAIT],
-        responses={200: OpenApiResponse(GateSerializer, "The answer.", examples=[_EXAMPLE]), **ERRORS},
+        responses={200: OpenApiResponse(GateSerializer, "The answer.", examples=[_EXAMPLE]), **ERRORS, 422: INVALID},
     )
     def get(self, request: Request, slug: str, decision_id: int) -> Response:
-        decision = decisions_of(self.project()).filter(pk=decision_id).first()
+        wait, decision = wait_seconds(request), decisions_of(self.project()).filter(pk=decision_id).first()
         if decision is None:
             raise Http404
         if decision.decided_at is None:
-            wait_until_done(decision.upload, wait_seconds(request))
+            wait_until_done(decision.upload, wait)
         return self.answer(gate_decide(decision=decision))
 
 

@@ -21,6 +21,7 @@ _RECEIVED: dict[str, Any] = {
     "metadata": {"commit": "1f6e2c0", "branch": "main", "build_id": "1234"},
     "run": None,
     "error": None,
+    "untrusted": False,
     "files": [],
 }
 _FILE = {

@@ -13,6 +13,7 @@ from dashboard.api.metadata import metadata_from
 from dashboard.api.project_view import ProjectView
 from dashboard.api.rates import check_uploads
 from dashboard.api.receiving import idempotency_key, receive, store
+from dashboard.api.schema import INVALID
 from dashboard.api.upload_schema import CREATE, ERRORS, WAIT, upload_answer
 from dashboard.api.upload_serializers import ErrorSerializer, UploadSerializer, UploadSummarySerializer
 from dashboard.api.waiting import wait_seconds, wait_until_done
@@ -34,7 +35,7 @@ class UploadAnswers(ProjectView):
         operation_id="uploads_list",
         summary="List uploads, newest first",
         parameters=[OpenApiParameter("state", str, enum=Upload.State.values, required=False)],
-        responses={200: UploadSummarySerializer(many=True), **ERRORS},
+        responses={200: UploadSummarySerializer(many=True), **ERRORS, 422: INVALID},
     )
 )
 class UploadListView(UploadAnswers, ListAPIView):
@@ -91,7 +92,7 @@ class UploadView(OneUploadView):
         operation_id="uploads_retrieve",
         summary="Look up an upload",
         parameters=[WAIT],
-        responses={200: upload_answer("The upload as it is now.", "processed"), **ERRORS},
+        responses={200: upload_answer("The upload as it is now.", "processed"), **ERRORS, 422: INVALID},
     )
     def get(self, request: Request, slug: str, upload_id: int) -> Response:
         upload = self.upload()

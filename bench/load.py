@@ -1,0 +1,201 @@
+"""Server mode under load: many uploaders at once while people read, then one worker process beside two.
+
+The load comes from this machine, too, and takes its share of the processors: each part's is told."""
+
+import os
+import random
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import connection
+from django.db.models import Max, Min
+from django.test import Client
+
+from analytics.services import analysis_refresh
+from bench.outcome import Outcome
+from bench.site import Site, site, used
+from bench.traffic import SIZES, Answer, Door, Plan, Traffic, View, mixed, samples, send
+from ingest.models import Project, Token, Upload
+from ingest.services import project_create, token_create
+from tests.faults.server import until
+
+ANSWER_MILLISECONDS = PAGE_MILLISECONDS = 500
+DRAIN_SECONDS, PATIENCE_SECONDS = 60, 600
+TWO_WORKERS, SENDERS = 1.7, 4
+WARM_UPLOADS = 3
+Build = tuple[str, str]
+"""A project's slug and a build's id."""
+Counts = tuple[int, int, int, int]
+"""Reports, tests, failed tests, failures."""
+
+
+def run(plan: Plan, *, backlog: int, turns: int) -> Iterator[Outcome]:
+    yield Outcome("cores, of which the load takes its share", os.cpu_count() or 0)
+    with site(Path(settings.HOME)) as place:
+        doors = _doors(plan.projects)
+        warm = _warm(place, doors)
+        traffic = Traffic(place.request, doors, _cookie(), plan)
+        yield from _traffic(place, traffic, warm)
+        yield from _two_workers(place, doors, backlog, turns)
+
+
+# -- uploaders and readers ---------------------------------------------------------------------------------------
+
+
+def _doors(projects: int) -> list[Door]:
+    made = [project_create(slug=f"load-{number}", name=f"Load {number}") for number in range(projects)]
+    return [Door(one.slug, token_create(project=one, name="ci", scope=Token.Scope.UPLOAD)[1]) for one in made]
+
+
+def _cookie() -> str:
+    client = Client()
+    client.force_login(User.objects.create_superuser("load"))
+    return f"{settings.SESSION_COOKIE_NAME}={client.cookies[settings.SESSION_COOKIE_NAME].value}"
+
+
+def _warm(place: Site, doors: list[Door]) -> list[Answer]:
+    """Projects that have been there for a while: their tests are known, and they have an analysis."""
+    large = samples()[max(SIZES)]
+    sent = [
+        send(place.request, door, f"warm.{number}", large[number]) for door in doors for number in range(WARM_UPLOADS)
+    ]
+    _drain()
+    for project in Project.objects.filter(slug__in=[door.slug for door in doors]):
+        analysis_refresh(project=project)
+    return sent
+
+
+def _traffic(place: Site, traffic: Traffic, warm: list[Answer]) -> Iterator[Outcome]:
+    before, own = place.processor_seconds(), time.process_time()
+    took = traffic.run()
+    drained, after = _drain(), place.processor_seconds()
+    yield from answered(traffic.answers, took)
+    yield Outcome("queue drained after the end", drained, "s", most=DRAIN_SECONDS)
+    sent = [*warm, *traffic.answers]
+    yield Outcome("answered 202 and not processed exactly once", len(uncounted(sent, _stored())), most=0)
+    yield Outcome("stored and never sent", len(_stored().keys() - {(one.slug, one.build) for one in sent}), most=0)
+    yield from read(traffic.views)
+    for name in sorted(before):
+        yield Outcome(f"processor seconds of {name}", after[name] - before[name])
+    yield Outcome("processor seconds of the load itself", time.process_time() - own)
+
+
+def answered(answers: list[Answer], took: float) -> Iterator[Outcome]:
+    """What uploaders noticed."""
+    good = [one for one in answers if one.status == 202]
+    yield Outcome("uploads answered 202", len(good), least=1)
+    yield Outcome(
+        "  answered 5xx, or not at all", _count(one.status >= 500 or not one.status for one in answers), most=0
+    )
+    yield Outcome(
+        "  answered anything else", _count(200 <= one.status < 500 and one.status != 202 for one in answers), most=0
+    )
+    yield Outcome("uploads a second", len(good) / took)
+    yield Outcome("results a second", sum(one.sample.cases for one in good) / took)
+    yield Outcome("202, p50", milliseconds(good, 50), "ms")
+    yield Outcome("202, p95", milliseconds(good, 95), "ms", most=ANSWER_MILLISECONDS)
+    for cases, share in SIZES.items():
+        mine = [one for one in good if one.sample.cases == cases]
+        yield Outcome(f"  of {cases:,} cases ({share:.0%} of uploads), p95", milliseconds(mine, 95), "ms")
+
+
+def read(views: list[View]) -> Iterator[Outcome]:
+    """What people noticed who opened pages meanwhile."""
+    yield Outcome("pages opened meanwhile", len(views), least=1)
+    yield Outcome("  not answered 200", _count(one.status != 200 for one in views), most=0)
+    for page in sorted({one.page for one in views}):
+        mine = [one for one in views if one.page == page]
+        yield Outcome(f"{page}, p95 of {len(mine)}", milliseconds(mine, 95), "ms", most=PAGE_MILLISECONDS)
+
+
+def _count(found: Iterable[bool]) -> int:
+    return sum(found)
+
+
+def milliseconds(timed: "list[Answer] | list[View]", percent: float) -> float:
+    """A percentile; infinite where there is nothing to take it of."""
+    return float(np.percentile([one.seconds for one in timed], percent)) * 1_000 if timed else float("inf")
+
+
+# -- nothing lost ------------------------------------------------------------------------------------------------
+
+_STORED = """
+    SELECT project.slug, run.build_id, count(*), sum(report.tests), sum(report.failed),
+           sum((SELECT count(*) FROM ingest_failure AS failure WHERE failure.report_id = report.id))
+    FROM ingest_report AS report JOIN ingest_run AS run ON run.id = report.run_id
+    JOIN ingest_project AS project ON project.id = report.project_id
+    GROUP BY project.slug, run.build_id
+"""
+
+
+def _stored() -> dict[Build, Counts]:
+    with connection.cursor() as cursor:
+        cursor.execute(_STORED)
+        return {(slug, build): tuple(map(int, counts)) for slug, build, *counts in cursor.fetchall()}
+
+
+def uncounted(answers: list[Answer], stored: dict[Build, Counts]) -> list[Build]:
+    """Builds that were answered 202 and are not there, or more than once, or with other counts than were sent."""
+    accepted = {(one.slug, one.build): one.sample for one in answers if one.status == 202}
+    return [
+        build
+        for build, sample in accepted.items()
+        if stored.get(build) != (1, sample.cases, sample.failed, sample.failed)
+    ]
+
+
+def _drain() -> float:
+    """Wait until no upload waits; tell how many seconds that took."""
+    began = time.monotonic()
+    while Upload.objects.filter(state__in=Upload.WAITING).exists():
+        if time.monotonic() - began > PATIENCE_SECONDS:
+            return float("inf")
+        time.sleep(0.1)
+    return time.monotonic() - began
+
+
+# -- one worker process beside two -------------------------------------------------------------------------------
+
+
+def _two_workers(place: Site, doors: list[Door], backlog: int, turns: int) -> Iterator[Outcome]:
+    """The same backlog for one process and for two, in turns; nothing else works meanwhile."""
+    place.end("worker-uploads", "worker-analyses", "beat")
+    seconds, processor = {1: 0.0, 2: 0.0}, {1: 0.0, 2: 0.0}
+    for turn in range(turns):
+        for processes in seconds:
+            wall, own = _backlog_seconds(place, doors, f"backlog.{turn}.{processes}.", backlog, processes)
+            seconds[processes] += wall
+            processor[processes] += own
+    for processes, wall in seconds.items():
+        name = f"{backlog * turns:,} uploads by {processes} worker process{'es' if processes > 1 else ''}"
+        yield Outcome(name, wall, "s")
+        yield Outcome("  processor time of the worker to time by the clock", processor[processes] / wall, "times")
+    yield Outcome("two worker processes against one", seconds[1] / seconds[2], "times", least=TWO_WORKERS)
+
+
+def _backlog_seconds(place: Site, doors: list[Door], prefix: str, backlog: int, processes: int) -> tuple[float, float]:
+    """Seconds from the first upload's end to the last one's, and the workers' processor seconds."""
+    _send_backlog(place, doors, prefix, backlog)
+    with place.workers(processes) as top:
+        mine = Upload.objects.filter(metadata__build_id__startswith=prefix)
+        until(mine.filter(state=Upload.State.PROCESSED).exists, 120, "the worker has begun")
+        before = used(top)
+        _drain()
+        after = used(top)
+    ends = mine.aggregate(first=Min("finished_at"), last=Max("finished_at"))
+    return (ends["last"] - ends["first"]).total_seconds(), after - before
+
+
+def _send_backlog(place: Site, doors: list[Door], prefix: str, backlog: int) -> None:
+    """What it consists of depends on the number alone, so it is the same each time."""
+    rng = random.Random(0)
+    parts = [(rng.choice(doors), f"{prefix}{at}", one) for at, one in enumerate(islice(mixed(samples(), rng), backlog))]
+    with ThreadPoolExecutor(SENDERS) as senders:
+        answers = list(senders.map(lambda part: send(place.request, *part), parts))
+    assert all(one.status == 202 for one in answers)

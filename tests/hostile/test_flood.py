@@ -1,0 +1,73 @@
+"""One that sends too much is told to wait; others notice nothing, and no answer of the gate gets better by it."""
+
+import threading
+from collections import Counter
+from types import SimpleNamespace
+
+import pytest
+from django.db import connection
+from django.test import Client
+
+from ingest.models import Token, Upload
+from ingest.services import project_create, token_create
+from tests.api_client import Program
+from tests.hostile.archives import DOCUMENT
+
+OTHERS = 20
+
+
+@pytest.fixture(autouse=True)
+def no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dashboard.api.uploads.wake_worker", lambda upload_id: None)
+
+
+def send(client: Client, token: str, slug: str, number: int) -> int:
+    url = f"/api/v1/projects/{slug}/uploads?build_id={number}"
+    headers = {"Authorization": f"Bearer {token}"}
+    response = client.post(url, DOCUMENT, content_type="application/xml", headers=headers)
+    assert response.status_code != 429 or int(response["Retry-After"]) > 0
+    return response.status_code
+
+
+def test_of_a_thousand_uploads_of_one_project_only_it_is_told_to_wait(
+    upload_token: str, settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dashboard.people.rates.time", SimpleNamespace(time=lambda: 1e9))  # a thousand within a moment
+    settings.UPLOADS_PER_MINUTE, client = 60, Client()
+    other = token_create(project=project_create(slug="other", name="Other"), name="ci", scope=Token.Scope.UPLOAD)[1]
+    flood, calm = Counter[int](), Counter[int]()
+    for number in range(1_000):
+        flood[send(client, upload_token, "shop", number)] += 1
+        if number % (1_000 // OTHERS) == 0:
+            calm[send(client, other, "other", number)] += 1
+    assert calm == {202: OTHERS}
+    assert flood == {202: 60, 429: 940}
+    assert Upload.objects.count() == 60 + OTHERS
+
+
+@pytest.mark.django_db(transaction=True)
+def test_one_body_fifty_times_at_once_is_one_upload(upload_token: str) -> None:
+    start, answered = threading.Barrier(50), []
+
+    def client() -> None:
+        start.wait()
+        try:
+            answered.append(send(Client(), upload_token, "shop", 1))
+        finally:
+            connection.close()
+
+    clients = [threading.Thread(target=client) for _ in range(50)]
+    for one in clients:
+        one.start()
+    for one in clients:
+        one.join()
+    assert answered == [202] * 50
+    assert Upload.objects.count() == 1
+
+
+def test_a_gate_that_is_asked_too_often_says_wait_and_not_pass(upload_token: str, settings) -> None:
+    settings.GATES_PER_MINUTE = 1
+    program = Program(upload_token)
+    answers = [program.post_raw(f"gate?exit_code=0&wait=0&build_id={number}", "") for number in range(3)]
+    assert answers[-1].status_code == 429
+    assert "passed" not in answers[-1].json()

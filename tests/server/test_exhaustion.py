@@ -1,0 +1,84 @@
+"""What others use up: connections of the database, locks, connections of the web server. It is told, and it passes."""
+
+import http.client
+import json
+import socket
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+
+import psycopg2
+import pytest
+
+from tests.faults.server import assert_each_counted_once, send_all, suite, until
+from tests.server.installation import Installation
+
+pytestmark = pytest.mark.processes
+UPLOAD = "/api/v1/projects/my-project/uploads?build_id=1"
+GATE = "/api/v1/projects/my-project/gate?build_id=1&exit_code=0&wait=1"
+
+
+def asked(installation: Installation, path: str) -> tuple[int, str | None, dict[str, object]]:
+    """Status, Retry-After and body of a request with a report."""
+    headers = {"Authorization": f"Bearer {installation.token}", "Content-Type": "application/xml"}
+    with closing(http.client.HTTPConnection("127.0.0.1", installation.port, timeout=60)) as connection:
+        connection.request("POST", path, suite(1), headers)
+        response = connection.getresponse()
+        return response.status, response.headers["Retry-After"], json.loads(response.read())
+
+
+def assert_told_to_come_back(installation: Installation) -> None:
+    for path in (UPLOAD, GATE):
+        status, again, body = asked(installation, path)
+        assert (status, bool(again)) == (503, True)
+        assert "passed" not in body, "no error is ever a pass"
+
+
+@contextmanager
+def all_connections_taken(installation: Installation) -> Iterator[None]:
+    """Somebody else has every connection that the database gives; those of web are ended."""
+    taken = [installation.connection()]
+    ended = (
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> ALL(%s)"
+    )
+    try:
+        for _ in range(3):  # others come back in between: again until nothing is left for them
+            with suppress(psycopg2.OperationalError):
+                while True:
+                    taken.append(installation.connection())
+            with taken[0].cursor() as cursor:
+                cursor.execute(ended, [[one.info.backend_pid for one in taken]])
+            taken[0].commit()
+        with suppress(psycopg2.OperationalError):
+            while True:
+                taken.append(installation.connection())
+        yield
+    finally:
+        for one in taken:
+            one.close()
+
+
+def test_without_a_free_connection_one_is_told_to_come_back(installation: Installation) -> None:
+    with all_connections_taken(installation):
+        assert_told_to_come_back(installation)
+    send_all(installation, range(750, 752))
+    assert_each_counted_once(installation, installation.accepted)
+
+
+def test_behind_a_lock_one_is_told_to_come_back(installation: Installation) -> None:
+    with closing(installation.connection()) as holder:
+        with holder.cursor() as cursor:
+            cursor.execute("LOCK TABLE ingest_upload IN ACCESS EXCLUSIVE MODE")
+        assert_told_to_come_back(installation)
+    send_all(installation, range(752, 754))
+    assert_each_counted_once(installation, installation.accepted)
+
+
+def test_connections_that_say_nothing_keep_nobody_out(installation: Installation) -> None:
+    until(installation.answers, 30, "web is back")
+    idle = [socket.create_connection(("127.0.0.1", installation.port)) for _ in range(200)]
+    try:
+        send_all(installation, range(754, 756))
+    finally:
+        for one in idle:
+            one.close()
+    assert_each_counted_once(installation, installation.accepted)
