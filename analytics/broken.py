@@ -48,7 +48,7 @@ def broken_since(
 def _backwards(project: Project, until: datetime, renames: Renames) -> Iterator[tuple[dict[str, Any], Vectors]]:
     """Reports of the default branch, newest first."""
     main = Q(run__branch__in=("", project.default_branch), run__pull_request="")
-    reports = Report.objects.filter(main, project=project, started_at__lte=until, partial=False)
+    reports = Report.counted.filter(main, project=project, started_at__lte=until, partial=False)
     fields = ("pk", "run_id", "run__commit", "started_at")
     rows = list(reports.order_by("-started_at", "-pk").values(*fields)[:_AT_MOST])
     for first in range(0, len(rows), _AT_ONCE):

@@ -114,7 +114,7 @@ def _reports(project: Project, chosen: Filter) -> tuple[list[dict[str, Any]], in
 
 
 def _filtered(project: Project, chosen: Filter) -> "QuerySet[Report]":
-    reports = Report.objects.filter(project=project)
+    reports = Report.counted.filter(project=project)
     if chosen.until is not None:
         reports = reports.filter(started_at__lte=chosen.until)
     if chosen.default_branch is not None:

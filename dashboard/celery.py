@@ -1,12 +1,14 @@
 """The Celery application. Its settings are Django's, prefixed with CELERY_."""
 
+import logging.config
 import os
 import warnings
+from typing import Any
 
-from celery import Celery
+from celery import Celery, signals
 from celery.platforms import SecurityWarning
 
-from dashboard import broker
+from dashboard import broker, logs, tracing
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
 # Celery warns of root because pickled messages could run code; ours are JSON and nothing else.
@@ -15,3 +17,35 @@ broker.install()
 app = Celery("flakeboard")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["dashboard"])
+_REQUEST = "flakeboard_request"
+"""The header by which a task knows the request that asked for it."""
+
+
+@signals.setup_logging.connect
+def _log_as_django_does(**_: Any) -> None:
+    from django.conf import settings
+
+    logging.config.dictConfig(settings.LOGGING)
+
+
+@signals.before_task_publish.connect
+def _tell_request(headers: dict[str, Any], **_: Any) -> None:
+    if request := logs.about().get("request"):
+        headers[_REQUEST] = request
+
+
+@signals.task_prerun.connect
+def _take_request(task: Any, **_: Any) -> None:
+    logs.begin(request=getattr(task.request, _REQUEST, None), task=task.name)
+
+
+@signals.worker_process_init.connect
+def _trace(**_: Any) -> None:
+    tracing.start("worker")
+
+
+@signals.worker_ready.connect
+def _watch(sender: Any, **_: Any) -> None:
+    from dashboard import watchdog  # it needs the application
+
+    watchdog.start([queue.name for queue in sender.task_consumer.queues])

@@ -1,7 +1,9 @@
 """Typed settings from environment variables. A bad value stops the start with one line that names it."""
 
 import os
-from urllib.parse import urlsplit
+from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from urllib.parse import SplitResult, unquote, urlsplit
 
 
 class BadSetting(Exception):
@@ -42,6 +44,14 @@ def words(name: str, default: list[str]) -> list[str]:
     return [word.strip() for word in os.environ.get(name, "").split(",") if word.strip()] or default
 
 
+def networks(name: str, default: list[str]) -> list[IPv4Network | IPv6Network]:
+    """Addresses and networks, such as 10.0.0.0/8."""
+    try:
+        return [ip_network(word) for word in words(name, default)]
+    except ValueError as error:
+        raise BadSetting(f"{name}={os.environ[name]!r} must be addresses or networks: {error}.") from error
+
+
 def url(name: str, schemes: tuple[str, ...]) -> str:
     """A URL of one of the schemes, or an empty string where the variable is not set."""
     written = os.environ.get(name, "").strip()
@@ -54,3 +64,41 @@ def url(name: str, schemes: tuple[str, ...]) -> str:
     if scheme not in schemes:
         raise BadSetting(f"{name} must be a URL that starts with {' or '.join(f'{known}://' for known in schemes)}.")
     return written
+
+
+@dataclass(frozen=True, slots=True)
+class MailServer:
+    """Where mail is handed in; no host: there is none."""
+
+    host: str = ""
+    port: int = 0
+    user: str = ""
+    password: str = ""
+    starttls: bool = False
+    tls: bool = False
+
+
+_MAIL_PORTS = {"smtp": 25, "smtp+tls": 587, "smtps": 465}
+
+
+def mail_server(name: str) -> MailServer:
+    """A mail server as smtp://user:password@host:port; smtp+tls turns to TLS (STARTTLS), smtps begins with it."""
+    written = url(name, tuple(_MAIL_PORTS))
+    if not written:
+        return MailServer()
+    parts, port = _mail_parts(name, written)
+    user, password = unquote(parts.username or ""), unquote(parts.password or "")
+    scheme = parts.scheme
+    return MailServer(parts.hostname or "", port, user, password, scheme == "smtp+tls", scheme == "smtps")
+
+
+def _mail_parts(name: str, written: str) -> tuple[SplitResult, int]:
+    """The value is not repeated: it holds a password."""
+    try:
+        parts = urlsplit(written)
+        port = parts.port or _MAIL_PORTS[parts.scheme]
+    except ValueError as error:
+        raise BadSetting(f"{name} must be as smtp://user:password@host:port.") from error
+    if not parts.hostname:
+        raise BadSetting(f"{name} names no host.")
+    return parts, port

@@ -25,7 +25,11 @@ def _die_with_parent() -> None:
 class Child:
     name: str
     command: list[str]
+    environment: dict[str, str] = field(default_factory=dict)
+    """What it finds in its environment besides ours."""
     stop_seconds: float = 20.0
+    quiet: bool = False
+    """Without its standard output, where each Celery worker says good-bye; logs and errors go elsewhere."""
     process: "subprocess.Popen[bytes] | None" = None
     started: float = 0.0
     due: float = 0.0
@@ -35,7 +39,9 @@ class Child:
         self.started = time.monotonic()
         self.process = subprocess.Popen(
             self.command,
+            env=os.environ | self.environment,
             stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL if self.quiet else None,
             start_new_session=True,
             preexec_fn=_die_with_parent if sys.platform == "linux" else None,
         )
@@ -87,9 +93,10 @@ class Supervisor:
 
     def stop_on_signals(self) -> None:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, self._ask_to_stop)
+            signal.signal(number, self.stop)
 
-    def _ask_to_stop(self, number: int, frame: object) -> None:
+    def stop(self, *_: object) -> None:
+        """Let `run` end, at its next turn."""
         self._stopping = True
 
     def run(self) -> None:

@@ -18,7 +18,7 @@ from ingest.models import Run
 
 REPORTS = (".xml", ".junit", ".junitxml", ".xml.gz")
 _DATES = ("started_at", "date", "timestamp", "commit_date", "author_date")
-_COLUMNS = {field.name for field in fields(RunMetadata)} - {"started_at", "attempt", "environment"}
+_COLUMNS = {field.name for field in fields(RunMetadata)} - {"started_at", "attempt", "environment", "fork"}
 
 
 _LENGTHS = {column: getattr(Run._meta.get_field(column), "max_length", None) for column in _COLUMNS - {"order"}}

@@ -117,7 +117,9 @@ def test_ids(project_id: int, numbers: Iterable[int]) -> dict[int, int]:
 
 def run_intern(*, project_id: int, key: bytes, metadata: RunMetadata, host: str, started_at: datetime) -> Run:
     """The run with this key; what was said of it first stays."""
-    said = {name: value for name, value in asdict(metadata).items() if name not in ("order", "host", "started_at")}
+    said = {
+        name: value for name, value in asdict(metadata).items() if name not in ("order", "host", "started_at", "fork")
+    }
     values = {**said, "host": metadata.host or host, "started_at": started_at}
     run, _ = Run.objects.get_or_create(project_id=project_id, key=key, defaults=values)
     return run

@@ -27,6 +27,8 @@ class RunMetadata:
     started_at: datetime | None = None
     order: str = ""
     """`executed`: the files' order is the order of execution, whoever wrote them."""
+    fork: bool = False
+    """The code is that of a fork: its runs are never those of the repository itself, whatever else is said."""
 
     def run_key(self, content_digest: bytes) -> bytes:
         """Uploads with the same key speak of the same run.
@@ -45,6 +47,7 @@ class RunMetadata:
             self.job,
             self.shard,
             *variant,
+            *(["fork"] if self.fork else []),
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -55,6 +58,8 @@ class RunMetadata:
         said = {name: value for name, value in values.items() if value not in ("", None, {})}
         if self.attempt == 1:
             said.pop("attempt")
+        if not self.fork:
+            said.pop("fork")
         return said
 
     @classmethod

@@ -25,6 +25,7 @@ from ingest.junit.report import ParsedReport
 from ingest.junit.upload import UploadReading, read_upload
 from ingest.metadata import ORDER_EXECUTED, RunMetadata
 from ingest.models import Run, Upload, UploadChunk
+from ingest.redaction import redact_report
 from ingest.renaming import renames_suggest
 from ingest.selectors import run_files
 from ingest.storing import RunChanged, report_store, run_store
@@ -109,7 +110,8 @@ def _read_and_store(upload: Upload, claim: uuid.UUID, known: frozenset[bytes]) -
         return None
     metadata = RunMetadata.from_json(upload.metadata)
     started_at = _started_at(upload, metadata, reading)
-    parsed = [(one, _tests(upload, one, started_at)) for one in reading.reports]
+    told = map(redact_report, reading.reports) if upload.project.redact else reading.reports
+    parsed = [(one, _tests(upload, one, started_at)) for one in told]
     with transaction.atomic():
         host = reading.report.hostname
         run = run_store(upload=upload, host=host, metadata=metadata, started_at=started_at, known=known)

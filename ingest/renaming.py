@@ -13,9 +13,9 @@ from ingest.vectors import Numbers
 
 def renames_suggest(*, run: Run, created: Numbers) -> int:
     """Compare a run that brought new tests with the one before it, and keep what looks like a rename."""
-    if not len(created):
+    if not len(created) or run.untrusted:
         return 0
-    earlier = Report.objects.filter(
+    earlier = Report.counted.filter(
         project_id=run.project_id,
         started_at__lte=run.started_at,
         partial=False,

@@ -66,7 +66,7 @@ _EXECUTIONS = """
     FROM (
         SELECT report.id, report.run_id, report.started_at, report.verdicts, report.durations, place.position
         FROM unnest(%(rosters)s::bigint[], %(positions)s::int[]) AS place(roster_id, position)
-        JOIN ingest_report AS report ON report.roster_id = place.roster_id
+        JOIN ingest_report AS report ON report.roster_id = place.roster_id AND NOT report.untrusted
         ORDER BY report.started_at DESC, report.id DESC
         LIMIT %(limit)s
     ) AS newest

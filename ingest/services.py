@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -39,11 +39,11 @@ def token_revoke(*, token: Token) -> None:
     Token.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now())
 
 
-def token_touch(*, token: Token) -> None:
-    """Note the use, at most once a minute."""
+def token_touch(*, token: Any) -> None:
+    """Note the use of a project's or a person's token, at most once a minute."""
     now = timezone.now()
     if token.last_used_at is None or now - token.last_used_at > timedelta(minutes=1):
-        Token.objects.filter(pk=token.pk).update(last_used_at=now)
+        type(token).objects.filter(pk=token.pk).update(last_used_at=now)
 
 
 class IdempotencyConflict(Exception):
@@ -67,6 +67,7 @@ def upload_receive(
     metadata: RunMetadata,
     token: Token | None = None,
     idempotency_key: str | None = None,
+    untrusted: bool = False,
 ) -> tuple[Upload, bool]:
     """Accept an upload: when this returns, its bytes are committed. The second value tells whether it is new.
 
@@ -81,6 +82,7 @@ def upload_receive(
         idempotency_key=idempotency_key,
         size=body.size,
         file_count=body.file_count,
+        untrusted=untrusted,
     )
     try:
         with transaction.atomic():

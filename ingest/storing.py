@@ -48,6 +48,9 @@ def run_store(
     if run_files(upload.project_id, bytes(upload.run_key), besides=upload.pk) != known:
         raise RunChanged
     Report.objects.filter(upload=upload).delete()
+    if upload.untrusted:
+        Run.objects.filter(pk=run.pk).update(untrusted=True)
+        run.untrusted = True
     return run
 
 
@@ -80,6 +83,7 @@ def report_store(
         producer=parsed.producer[:40],
         partial=parsed.partial,
         run_errors=_run_errors(parsed),
+        untrusted=upload.untrusted,
         **(_order_fields(roster, tests.numbers, ascending) if order_reliable else {}),
         **parsed.counts(),
     )

@@ -57,6 +57,7 @@ class Api:
 
     def _send_package(self, path: str, package: Package, query: Mapping[str, Any]) -> Answer:
         url = self._url(path, query)
+        self.settings.token.renew()
         return attempt(
             lambda left: send(self.settings, "POST", url, left, package.rewound(), package.headers()),
             self.settings.timeout,

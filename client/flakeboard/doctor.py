@@ -12,6 +12,7 @@ from typing import Callable, Iterator
 from flakeboard import console, files, junit
 from flakeboard.ci import facts_from
 from flakeboard.console import plain
+from flakeboard.id_token import IdToken
 from flakeboard.options import add_connection, add_metadata, metadata_of, settings_of
 from flakeboard.problems import Problem, Refused, Unreachable
 from flakeboard.retrying import checked
@@ -63,6 +64,8 @@ def _server(options: argparse.Namespace) -> Iterator[Finding]:
 
 
 def _scope(settings: Settings) -> Finding:
+    if isinstance(settings.token, IdToken):
+        return Finding(GOOD, "no token is stored: CI gives ID tokens")
     scope = settings.token.reveal().split("_")[1:2]
     if settings.token.reveal().startswith("flk_") and scope:
         mark = DOUBTFUL if scope == ["read"] else GOOD

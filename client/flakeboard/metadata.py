@@ -37,6 +37,7 @@ OPTIONS = (
     "shard",
     "host",
     "order",
+    "fork",
 )
 """What an option can say in place of CI."""
 _PAIRS = 32

@@ -39,6 +39,8 @@ def add_metadata(parser: argparse.ArgumentParser) -> None:
             group.add_argument(
                 "--order", default="", choices=["", "executed"], help="the files are in order of execution"
             )
+        elif name == "fork":
+            group.add_argument("--fork", action="store_true", help="the tests are those of a fork: keep them apart")
         elif name == "attempt":
             group.add_argument("--attempt", type=int, default=0, metavar="N")
         else:

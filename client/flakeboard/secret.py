@@ -21,6 +21,9 @@ class Secret:
     def reveal(self) -> str:
         return self._text
 
+    def renew(self) -> None:
+        """A stored token is used as often as needed; others say here what comes next."""
+
     def __bool__(self) -> bool:
         return bool(self._text)
 

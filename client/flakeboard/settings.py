@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Mapping
 from urllib.parse import quote, urlsplit
 
+from flakeboard.id_token import id_token_from
 from flakeboard.problems import NotConfigured
 from flakeboard.secret import Secret
 
@@ -35,18 +36,21 @@ def settings_from(
     insecure_http: bool = False,
     environ: Mapping[str, str] | None = None,
 ) -> Settings:
-    """Options win over FLAKEBOARD_URL, FLAKEBOARD_PROJECT and FLAKEBOARD_TOKEN. Raises NotConfigured."""
+    """Options win over FLAKEBOARD_URL, FLAKEBOARD_PROJECT and FLAKEBOARD_TOKEN; without a token CI is asked for an ID
+    token. Raises NotConfigured."""
     environ = os.environ if environ is None else environ
     address = _address(url or environ.get("FLAKEBOARD_URL", ""))
     slug = (project or environ.get("FLAKEBOARD_PROJECT", "")).strip()
-    secret = Secret(token or environ.get("FLAKEBOARD_TOKEN", ""))
+    given = Secret(token or environ.get("FLAKEBOARD_TOKEN", ""))
+    secret = given or id_token_from(environ, address)
     if not slug:
         raise NotConfigured("No project is given: set FLAKEBOARD_PROJECT, or use --project.")
     if not secret:
         raise NotConfigured(
-            "No token is given: set FLAKEBOARD_TOKEN. (A pull request from a fork has no secrets, so it has none.)"
+            "No token is given: set FLAKEBOARD_TOKEN, or let CI give an ID token. "
+            "(A pull request from a fork has neither.)"
         )
-    if not secret.reveal().isascii() or not secret.reveal().isprintable():
+    if not given.reveal().isascii() or not given.reveal().isprintable():
         raise NotConfigured("FLAKEBOARD_TOKEN has characters that no token has.")
     if not insecure_http and address.startswith("http:") and not is_loopback(urlsplit(address).hostname or ""):
         raise NotConfigured(

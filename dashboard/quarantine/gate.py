@@ -181,7 +181,8 @@ def _tests(inputs: Inputs) -> Iterator[Reason]:
         yield Reason(Code.NOT_QUARANTINED, f"{_names(unknown)} failed without being quarantined here.")
     excused = sum(not one.blocks for one in inputs.failing)
     if inputs.most_excused is not None and excused > inputs.most_excused:
-        sentence = f"{excused:,} failures are quarantined; of what a fork sends, {inputs.most_excused:,} may be excused."
+        most = inputs.most_excused
+        sentence = f"{excused:,} failures are quarantined; of what a fork sends, {most:,} may be excused."
         yield Reason(Code.TOO_MANY_EXCUSED, sentence)
 
 

@@ -77,6 +77,9 @@ NEVER = {
     "one of many is not quarantined": (
         {"failing": (*map(failing, range(9)), failing(9, quarantined=False))}, [Code.NOT_QUARANTINED],
     ),
+    "more excuses than a fork has": (
+        {"failing": tuple(map(failing, range(3))), "most_excused": 2}, [Code.TOO_MANY_EXCUSED],
+    ),
     "an ambiguous name": ({"failing": (failing(ambiguous=True),)}, [Code.AMBIGUOUS_IDENTITY]),
     "everything at once": (
         {
