@@ -69,7 +69,8 @@ _BEFORE = """
     SELECT asked.number,
            bool_or(EXISTS (
              SELECT FROM ingest_failure AS failure JOIN ingest_report AS report ON report.id = failure.report_id
-             WHERE failure.test_id = test.id AND report.started_at < %(at)s AND report.run_id <> %(run)s AND NOT report.untrusted)),
+             WHERE failure.test_id = test.id AND report.started_at < %(at)s AND report.run_id <> %(run)s
+               AND NOT report.untrusted)),
            bool_or(EXISTS (
              SELECT FROM ingest_failure AS failure JOIN ingest_report AS report ON report.id = failure.report_id
              WHERE failure.test_id = test.id AND failure.signature_id = asked.signature
