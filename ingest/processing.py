@@ -45,6 +45,9 @@ class ClaimLost(Exception):
     """Somebody else has the upload now: this work is thrown away."""
 
 
+_LONGEST_PAUSE = timedelta(minutes=5)
+
+
 def _lease() -> timedelta:
     return timedelta(seconds=settings.UPLOAD_LEASE_SECONDS)
 
@@ -178,7 +181,7 @@ def _give_back(upload: Upload, claim: uuid.UUID, error: Exception) -> None:
     """After an error of ours: try again later, a bounded number of times, then keep it for a person to look at."""
     mine = Upload.objects.filter(pk=upload.pk, claim=claim, state=State.PROCESSING)
     if upload.tries < settings.UPLOAD_TRIES:
-        mine.update(state=State.RECEIVED, claim=None, lease_until=Now() + timedelta(seconds=2**upload.tries))
+        mine.update(state=State.RECEIVED, claim=None, lease_until=Now() + _pause(upload.tries))
     else:
         sentence = (
             f"Processing failed {upload.tries} times ({type(error).__name__}). "
@@ -256,6 +259,11 @@ def uploads_sweep() -> list[int]:
     return ids
 
 
+def _pause(tries: int) -> timedelta:
+    """How long to wait after so many tries: twice as long each time, up to some minutes."""
+    return min(timedelta(seconds=2 ** min(tries, 20)), _LONGEST_PAUSE)
+
+
 def _longest_lease() -> timedelta:
     """No lease of ours reaches further ahead: one that does was given before the clock was put back."""
-    return 2 * max(_lease(), timedelta(seconds=2**settings.UPLOAD_TRIES))
+    return 2 * max(_lease(), _LONGEST_PAUSE)

@@ -180,11 +180,12 @@ class Assembly:
         add(self.skipped, alone & ~ran)
         add(self._passed_seconds, np.where(timed, durations, 0))
         add(self._passes_timed, timed)
-        self.last[numbers] = report
-        new = numbers[self.first[numbers] < 0]
+        rows = _rows(numbers)
+        self.last[rows] = report
+        new = numbers[self.first[rows] < 0]
         self.first[new] = report
         self._report_seconds[report] += float(np.nansum(durations[alone]))
-        place = self._place_of[numbers]
+        place = self._place_of[rows]
         kept = alone & (place >= 0)
         self._parts[report] = _Part(place[kept], verdict[kept], durations[kept].astype(np.float32))
 
@@ -267,13 +268,24 @@ class Assembly:
 
 def _adder(numbers: npt.NDArray[np.integer]) -> Callable[[npt.NDArray[Any], npt.NDArray[Any]], None]:
     """Adds to the tests of a report; a renamed test may be in it twice, under both names."""
-    if np.all(numbers[1:] > numbers[:-1]):
+    if _ascending(numbers):
+        rows = _rows(numbers)
 
         def add(total: npt.NDArray[Any], values: npt.NDArray[Any]) -> None:
-            total[numbers] += values
+            total[rows] += values
 
         return add
     return lambda total, values: np.add.at(total, numbers, values.astype(total.dtype))
+
+
+def _rows(numbers: npt.NDArray[np.integer]) -> slice | npt.NDArray[np.integer]:
+    """The places of a report's tests: a slice, which is far quicker to read and write, where none is left out."""
+    whole = len(numbers) and int(numbers[-1]) - int(numbers[0]) + 1 == len(numbers) and _ascending(numbers)
+    return slice(int(numbers[0]), int(numbers[-1]) + 1) if whole else numbers
+
+
+def _ascending(numbers: npt.NDArray[np.integer]) -> bool:
+    return bool(np.all(numbers[1:] > numbers[:-1]))
 
 
 def _signatures(executions: Executions, place_of: npt.NDArray[np.int32], signed: Signed) -> Ints:

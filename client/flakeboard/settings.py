@@ -48,7 +48,7 @@ def settings_from(
     if not secret:
         raise NotConfigured(
             "No token is given: set FLAKEBOARD_TOKEN, or let CI give an ID token. "
-            "(A pull request from a fork has neither.)"
+            "(A pull request from a fork has no secrets, so neither.)"
         )
     if not given.reveal().isascii() or not given.reveal().isprintable():
         raise NotConfigured("FLAKEBOARD_TOKEN has characters that no token has.")

@@ -6,7 +6,6 @@ from typing import Any
 
 from django.http import Http404
 from drf_spectacular.utils import OpenApiResponse, extend_schema
-from rest_framework.parsers import JSONParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -19,6 +18,7 @@ from dashboard.api.channels_serializers import (
     TrialSerializer,
 )
 from dashboard.api.errors import ApiError
+from dashboard.api.parsing import JSONParser
 from dashboard.api.project_view import ProjectView
 from dashboard.api.schema import INVALID
 from dashboard.api.sent import sent, token_actor

@@ -5,7 +5,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.http import Http404
 from drf_spectacular.utils import extend_schema, extend_schema_view
-from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
+from rest_framework.parsers import FormParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -23,6 +23,7 @@ from dashboard.api.incident_serializers import (
     IncidentListSerializer,
 )
 from dashboard.api.listing import PageQuery, asked, checked, one_of, page_asked, paged
+from dashboard.api.parsing import JSONParser
 from dashboard.api.project_view import ProjectView
 from dashboard.api.refreshes import refresh_now
 from dashboard.api.schema import INVALID, reading

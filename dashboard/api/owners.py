@@ -1,7 +1,6 @@
 """Who owns which test: the rules, and one test's owner by hand."""
 
 from drf_spectacular.utils import extend_schema
-from rest_framework.parsers import JSONParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -12,6 +11,7 @@ from dashboard.api.owners_serializers import (
     TestOwnerAnswerSerializer,
     TestOwnerSerializer,
 )
+from dashboard.api.parsing import JSONParser
 from dashboard.api.project_view import ProjectView
 from dashboard.api.schema import INVALID
 from dashboard.api.sent import sent
@@ -25,7 +25,7 @@ from ingest.models import Project, Test
 
 
 class OwnersView(ProjectView):
-    actions = {"PUT": "quarantine"}
+    actions = {"PUT": "settings"}
     parser_classes = (JSONParser,)
 
     @extend_schema(
@@ -71,7 +71,7 @@ def _told(project: Project) -> Response:
 
 
 class TestOwnerView(ProjectView):
-    actions = {"PUT": "quarantine"}
+    actions = {"PUT": "settings"}
     parser_classes = (JSONParser,)
 
     @extend_schema(

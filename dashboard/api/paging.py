@@ -4,6 +4,8 @@ from rest_framework.exceptions import NotFound
 from rest_framework.pagination import Cursor, CursorPagination
 from rest_framework.request import Request
 
+from dashboard.api.errors import ApiError
+
 _LARGEST_ID = 2**63 - 1
 
 
@@ -12,6 +14,15 @@ class NewestFirst(CursorPagination):
     page_size = 50
     page_size_query_param = "page_size"
     max_page_size = 500
+
+    def get_page_size(self, request: Request) -> int:
+        """As many as asked for; a number that is none is told, not passed over."""
+        asked = request.query_params.get(self.page_size_query_param)
+        if asked is None:
+            return self.page_size
+        if not (asked.isascii() and asked.isdecimal() and 1 <= int(asked[:9]) <= self.max_page_size):
+            raise ApiError(422, "invalid", f"page_size is a whole number from 1 to {self.max_page_size}.")
+        return int(asked)
 
     def decode_cursor(self, request: Request) -> Cursor | None:
         """DRF hands the position to the database as it came; ours are ids, and anything else is no page of ours."""

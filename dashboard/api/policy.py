@@ -3,11 +3,11 @@
 from typing import Any
 
 from drf_spectacular.utils import OpenApiResponse, extend_schema
-from rest_framework.parsers import JSONParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from dashboard.api.errors import ApiError
+from dashboard.api.parsing import JSONParser
 from dashboard.api.policy_serializers import (
     DryRunRequestSerializer,
     DryRunSerializer,

@@ -8,13 +8,13 @@ from django.http import Http404, HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers
-from rest_framework.parsers import JSONParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from dashboard.api.errors import ApiError
 from dashboard.api.listing import asked, page_asked, paged
 from dashboard.api.metadata import EnvironmentField
+from dashboard.api.parsing import JSONParser
 from dashboard.api.project_view import ProjectView
 from dashboard.api.quarantines_serializers import (
     ActSerializer,

@@ -47,7 +47,7 @@ class UploadListView(UploadAnswers, ListAPIView):
             return Upload.objects.none()
         uploads = uploads_of(self.project().pk).defer("files")
         state = self.request.query_params.get("state")
-        if state and state not in Upload.State.values:
+        if state is not None and state not in Upload.State.values:
             raise ApiError(422, "invalid", f"The state must be one of {', '.join(Upload.State.values)}.")
         return uploads.filter(state=state) if state else uploads
 

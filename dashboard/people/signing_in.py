@@ -1,5 +1,6 @@
 """Failed sign-ins are counted, by address and by account. Those that succeed are not: offices share addresses."""
 
+import unicodedata
 from math import ceil
 
 from django.conf import settings
@@ -40,5 +41,10 @@ def attempt_failed(username: str) -> None:
 def _buckets(request: HttpRequest, username: str) -> tuple[tuple[str, str, Rate], ...]:
     return (
         ("sign-in address", address_block(client_address(request)), Rate(settings.SIGN_INS_PER_ADDRESS, _PERIOD)),
-        ("sign-in account", username.strip().casefold()[:150], Rate(settings.SIGN_INS_PER_ACCOUNT, _PERIOD)),
+        ("sign-in account", _account(username), Rate(settings.SIGN_INS_PER_ACCOUNT, _PERIOD)),
     )
+
+
+def _account(username: str) -> str:
+    """One name for all spellings that sign in as the same person: Django folds a name by NFKC before it looks it up."""
+    return unicodedata.normalize("NFKC", username).strip().casefold()[:150]

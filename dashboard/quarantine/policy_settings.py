@@ -90,6 +90,7 @@ _WHOLE = frozenset(
     ("least_evidence", "least_blocked", "least_default_failures", "most_tests", "days", "pause_days"),
 )
 _RUNNERS = 20
+_RUNNER_LENGTH = 64
 
 
 def _read(name: str, value: object) -> Any:
@@ -115,7 +116,8 @@ def _exit_codes(value: object) -> dict[str, tuple[int, ...]]:
         raise BadSettings(sentence)
     for runner, codes in value.items():
         whole = isinstance(codes, list) and all(type(code) is int and 1 <= code <= 127 for code in codes)
-        if not whole or not isinstance(runner, str):
+        named = isinstance(runner, str) and runner.isprintable() and len(runner) <= _RUNNER_LENGTH
+        if not whole or not named:
             raise BadSettings(sentence)
     return {runner: tuple(codes) for runner, codes in value.items()}
 

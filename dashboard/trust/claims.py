@@ -22,6 +22,8 @@ _MERGE_REQUEST = "refs/merge-requests/"
 _SOMETHING = "merge request"
 """The number of a merge request where nobody tells it: it is none of the default branch in any case."""
 
+GITHUB_ISSUER = "https://token.actions.githubusercontent.com"
+
 
 @dataclass(frozen=True, slots=True)
 class Told:
@@ -134,7 +136,7 @@ def _short(ref: str) -> str:
 def _github_build(claims: Mapping[str, Any]) -> str:
     """GitHub's tokens are from a host of their own, those of an Enterprise Server from the server."""
     host = urlsplit(_text(claims, "iss")).hostname or ""
-    host = "github.com" if host == "token.actions.githubusercontent.com" else host.removeprefix("token.actions.")
+    host = "github.com" if f"https://{host}" == GITHUB_ISSUER else host.removeprefix("token.actions.")
     return f"https://{host}/{_text(claims, 'repository')}/actions/runs/{_text(claims, 'run_id')}"
 
 

@@ -1,6 +1,5 @@
 """From an ID token to the trusted repository that it speaks for, in the place where others show a token of ours."""
 
-from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from dashboard.trust.claims import READERS, Told, fits
@@ -28,20 +27,18 @@ def repository_let_in(text: str, request: HttpRequest, slug: str) -> TrustedRepo
 
 def _repository(claims: dict[str, object], slug: str) -> TrustedRepository:
     of_issuer = TrustedRepository.objects.filter(issuer=claims["iss"], enabled=True)
-    for provider in of_issuer.order_by().values_list("provider", flat=True).distinct():
+    known = []
+    for provider in of_issuer.order_by("provider").values_list("provider", flat=True).distinct():
         told = READERS[provider](claims)
-        found = _asked_for(of_issuer.filter(provider=provider, repository_id=told.repository_id), slug)
-        if found is not None and told.repository_id:
-            found.told = told
-            return found
-    raise NotTrusted(
-        "No project here trusts this repository. Its administrators can add it on the project's set-up page."
-    )
-
-
-def _asked_for(known: "QuerySet[TrustedRepository]", slug: str) -> TrustedRepository | None:
-    rows = list(known.select_related("project"))
-    return next((one for one in rows if one.project.slug == slug), rows[0] if rows else None)
+        same = of_issuer.filter(provider=provider, repository_id=told.repository_id).select_related("project")
+        for one in same if told.repository_id else ():
+            one.told = told
+            known.append(one)
+    if not known:
+        raise NotTrusted(
+            "No project here trusts this repository. Its administrators can add it on the project's set-up page."
+        )
+    return next((one for one in known if one.project.slug == slug), known[0])
 
 
 def _check_place(repository: TrustedRepository) -> None:

@@ -18,7 +18,9 @@ from dashboard.people import sso
 from dashboard.people.accounts import password_set
 from dashboard.people.models import Membership, PersonalToken, SignedIn
 from dashboard.people.sessions import session_end, session_note, sessions_end, sessions_of
+from dashboard.people.signing_in import TooManyFailures, attempt_begin, attempt_succeeded
 from dashboard.people.tokens import personal_token_make, personal_token_revoke
+from dashboard.web.errors import too_many
 from ingest.models import Token
 
 MAY_SET_PASSWORD = "may_set_password"  # noqa: S105 - a mark in the session
@@ -102,7 +104,11 @@ def password(request: HttpRequest) -> HttpResponse:
     assert isinstance(user, User)
     free = not user.has_usable_password() or request.session.get(MAY_SET_PASSWORD, False)
     form = (SetPasswordForm if free else PasswordChangeForm)(user, request.POST or None)
-    if request.method == "POST" and form.is_valid():
+    try:
+        fits = request.method == "POST" and _fits(request, user, form, free)
+    except TooManyFailures as refusal:
+        return too_many(request, refusal)
+    if fits:
         SignedIn.objects.filter(key=request.session.session_key).delete()  # this one goes on under a new key
         password_set(user=user, password=form.cleaned_data["new_password1"])
         request.session.pop(MAY_SET_PASSWORD, None)
@@ -111,3 +117,13 @@ def password(request: HttpRequest) -> HttpResponse:
         messages.success(request, "Your password is set. Other sessions of yours are ended.")
         return redirect("account")
     return render(request, "password.html", {"form": form})
+
+
+def _fits(request: HttpRequest, user: User, form: SetPasswordForm, free: bool) -> bool:
+    """Whether the form is right. Old passwords are guessed here no faster than at the sign-in."""
+    if free:
+        return bool(form.is_valid())
+    attempt_begin(request, user.get_username())
+    if "old_password" not in form.errors:
+        attempt_succeeded(request, user.get_username())
+    return bool(form.is_valid())

@@ -4,6 +4,7 @@ from django import forms
 from django.contrib import messages
 from django.contrib.auth.forms import UserCreationForm
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
@@ -42,14 +43,15 @@ def invitation(request: HttpRequest, secret: str) -> HttpResponse:
     sent = request.POST if request.method == "POST" else None
     form = NewPersonForm(sent) if signed_in is None else forms.Form(sent)
     if form.is_valid():
-        user = signed_in or form.save_for(found)
+        with transaction.atomic():  # an account whose invitation somebody else used is not made
+            user = signed_in or form.save_for(found)
+            if invitation_accept(invitation=found, user=user) is None:
+                raise Http404
         return _joined(request, found, user, new=signed_in is None)
     return render(request, "invitation.html", {"invitation": found, "form": form})
 
 
 def _joined(request: HttpRequest, found: Invitation, user: User, *, new: bool) -> HttpResponse:
-    if invitation_accept(invitation=found, user=user) is None:
-        raise Http404
     if new:
         sign_in(request, user, by="invitation")
     messages.success(request, f"You are a member of {found.project.name} now.")

@@ -22,6 +22,7 @@ from dashboard.people.sessions import sign_in
 from dashboard.people.sessions import sign_out as session_sign_out
 from dashboard.people.signing_in import TooManyFailures, attempt_begin, attempt_failed, attempt_succeeded
 from dashboard.web.account import MAY_SET_PASSWORD
+from dashboard.web.errors import too_many
 
 _form_page = method_decorator(require_http_methods(["GET", "HEAD", "POST"]), name="dispatch")
 
@@ -36,7 +37,7 @@ class SignInView(LoginView):
         try:
             attempt_begin(request, self._username())
         except TooManyFailures as refusal:
-            return _too_many(request, refusal)
+            return too_many(request, refusal)
         return super().post(request, *args, **kwargs)
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
@@ -54,12 +55,6 @@ class SignInView(LoginView):
 
     def _username(self) -> str:
         return self.request.POST.get("username", "")[:150]
-
-
-def _too_many(request: HttpRequest, refusal: TooManyFailures) -> HttpResponse:
-    response = render(request, "error.html", {"title": "One moment", "sentence": refusal.sentence}, status=429)
-    response.headers["Retry-After"] = str(refusal.seconds)
-    return response
 
 
 @require_safe
@@ -96,7 +91,7 @@ def password_lost(request: HttpRequest) -> HttpResponse:
         try:
             attempt_begin(request, f"reset {form.cleaned_data['email']}")
         except TooManyFailures as refusal:
-            return _too_many(request, refusal)
+            return too_many(request, refusal)
         form.save(
             domain_override=settings.PUBLIC_URL.partition("://")[2],
             use_https=settings.TLS,

@@ -4,6 +4,8 @@ from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
+from dashboard.people.signing_in import TooManyFailures
+
 
 def _answer(request: HttpRequest, status: int, code: str, title: str, sentence: str) -> HttpResponse:
     if request.path.startswith("/api/"):
@@ -36,3 +38,10 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 def broken(request: HttpRequest) -> HttpResponse:
     return _answer(request, 500, "internal", "Something broke", "It is in the server's log. Nothing was lost.")
+
+
+def too_many(request: HttpRequest, refusal: TooManyFailures) -> HttpResponse:
+    """Passwords were tried too often: say when to come again."""
+    response = render(request, "error.html", {"title": "One moment", "sentence": refusal.sentence}, status=429)
+    response.headers["Retry-After"] = str(refusal.seconds)
+    return response

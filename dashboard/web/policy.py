@@ -98,7 +98,8 @@ def _shown(
     settings: PolicySettings | None,
     status: int = 200,
 ) -> HttpResponse:
-    past = rehearse(project, settings) if settings is not None and "past" in request.GET else None
+    asked = "past" in request.GET and access.user_may(request.user, project, "quarantine")
+    past = rehearse(project, settings) if settings is not None and asked else None
     today = dry_run(project, settings) if settings is not None else None
     context: dict[str, Any] = {
         "project": project,

@@ -26,7 +26,7 @@ class ProjectForm(forms.Form):
         slug: str = self.cleaned_data["slug"]
         if slug in _RESERVED:
             raise forms.ValidationError("This slug has a meaning of its own here. Choose another.")
-        if Project.objects.filter(slug=slug).exists():
+        if Project.objects.filter(slug__iexact=slug).exists():
             raise forms.ValidationError(_TAKEN)
         return slug
 

@@ -10,6 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from dashboard.trust.admitting import run_admit
+from dashboard.trust.claims import GITHUB_ISSUER
 from dashboard.trust.models import ForkSettings, Provider, TrustedRepository
 from dashboard.trust.repositories import (
     AlreadyTrusted,
@@ -69,6 +70,8 @@ class TrustForm(forms.Form):
         number = told.get("repository_id", "")
         if told.get("provider") != Provider.OTHER and not re.fullmatch("[0-9]{1,19}", str(number)):
             self.add_error("repository_id", "It is a number: names can be given to another repository.")
+        if told.get("provider") != Provider.GITHUB and told.get("issuer") == GITHUB_ISSUER:
+            self.add_error("provider", "This issuer is GitHub's.")
         return told
 
 

@@ -35,7 +35,7 @@ _CONFIG = {
         "positive_data_acceptance": {
             "expected-statuses": ["2xx", "304", "401", "403", "404", "409", "413", "415", "422"]
         },
-        "negative_data_rejection": {"expected-statuses": ["4xx"]},
+        "negative_data_rejection": {"expected-statuses": ["4xx", "304"]},
     },
 }
 

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from django.conf import settings
+from django.conf import settings as configured
 from django.utils import timezone
 
 from ingest.metadata import RunMetadata
@@ -36,7 +36,7 @@ def test_what_waits_for_long_is_found_and_not_twice_at_once(upload: Upload) -> N
 
 
 def test_a_worker_that_gives_signs_of_life_keeps_its_upload(upload: Upload) -> None:
-    lease = timezone.now() + timedelta(seconds=settings.UPLOAD_LEASE_SECONDS)
+    lease = timezone.now() + timedelta(seconds=configured.UPLOAD_LEASE_SECONDS)
     assert not swept(upload, state=State.PROCESSING, lease_until=lease)
 
 
@@ -52,3 +52,8 @@ def test_a_lease_from_before_the_clock_was_put_back_does_not_hold(upload: Upload
 
 def test_what_came_before_the_clock_was_put_back_is_found(upload: Upload) -> None:
     assert swept(upload, received_at=timezone.now() + HOUR)
+
+
+def test_however_many_tries_are_allowed_it_sweeps(upload: Upload, settings) -> None:
+    settings.UPLOAD_TRIES = 100
+    assert swept(upload, received_at=timezone.now() - HOUR)

@@ -45,7 +45,17 @@ def test_failed_sign_ins_of_an_account_are_throttled_from_wherever_they_come(peo
     settings.SIGN_INS_PER_ACCOUNT = 3
     assert [attempt(username="Viewer ", address=f"192.0.2.{one}").status_code for one in range(3)] == [200] * 3
     assert attempt(PASSWORD, address="198.51.100.7").status_code == 429
+    assert (
+        attempt(PASSWORD, username="\uff36iewer", address="198.51.100.8").status_code == 429
+    )  # NFKC of it is the same
     assert attempt(PASSWORD, username="maintainer").status_code == 302
+
+
+def test_old_passwords_are_guessed_no_faster_in_a_session(people: People, settings) -> None:
+    settings.SIGN_INS_PER_ACCOUNT = 3
+    wrong = {"old_password": "wrong", "new_password1": "a-new-long-one", "new_password2": "a-new-long-one"}
+    session = people.browser("viewer")
+    assert [session.post("/password", wrong).status_code for _ in range(4)] == [200, 200, 200, 429]
 
 
 def test_sign_ins_that_succeed_do_not_count(people: People, settings) -> None:
