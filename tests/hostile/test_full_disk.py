@@ -45,13 +45,18 @@ def form(client: Client) -> Any:
 def test_a_full_disk_where_bodies_are_received_is_507(send: Any, api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """The kernel itself refuses each write with ENOSPC: /dev/full stands for a file on a full disk."""
 
+    opened: list[Any] = []
+
     def on_a_full_disk(*args: Any, **options: Any) -> Any:
-        return open("/dev/full", "w+b", buffering=0)
+        opened.append(open("/dev/full", "w+b", buffering=0))
+        return opened[-1]
 
     with monkeypatch.context() as patch:
         patch.setattr(tempfile, "TemporaryFile", on_a_full_disk)
         patch.setattr("django.core.files.uploadedfile.tempfile.NamedTemporaryFile", on_a_full_disk)
         response = send(api)
+    for file in opened:
+        file.close()
     assert code(response) == (507, "no_space")
     assert response["Retry-After"]
     assert not Upload.objects.exists()

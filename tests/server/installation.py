@@ -158,8 +158,8 @@ class Installation(Server):
         return {name: float(value) for name, _, value in lines}
 
     def lines(self, name: str) -> list[dict[str, Any]]:
-        """Log lines of a process; each must be an object."""
-        return [json.loads(line) for line in self.log(name).read_text().splitlines()]
+        """Whole log lines of a process, without one that is being written; each must be an object."""
+        return [json.loads(line) for line in self.log(name).read_text().splitlines(keepends=True) if line[-1] == "\n"]
 
 
 def _line(process: psutil.Process) -> str:

@@ -105,4 +105,4 @@ def test_a_long_analysis_does_not_delay_an_upload(installation: Installation) ->
         until(lambda: installation.states() == {"processed": len(installation.accepted)}, 60, "uploads go on")
         assert installation.analysing()
     assert_whole(installation)
-    until(lambda: not installation.analysing(), 60, "the analysis ends when it can")
+    until(lambda: not installation.analysing(), 180, "the analysis ends when it can")
