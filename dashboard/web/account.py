@@ -104,6 +104,8 @@ def password(request: HttpRequest) -> HttpResponse:
     assert isinstance(user, User)
     free = not user.has_usable_password() or request.session.get(MAY_SET_PASSWORD, False)
     form = (SetPasswordForm if free else PasswordChangeForm)(user, request.POST or None)
+    for field in form.fields.values():
+        field.widget.attrs.pop("autofocus", None)  # the keyboard begins where every page does
     try:
         fits = request.method == "POST" and _fits(request, user, form, free)
     except TooManyFailures as refusal:

@@ -2,6 +2,7 @@
 
 import tempfile
 from collections.abc import Iterator
+from contextlib import ExitStack
 from random import Random
 from typing import Any
 
@@ -45,18 +46,16 @@ def form(client: Client) -> Any:
 def test_a_full_disk_where_bodies_are_received_is_507(send: Any, api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """The kernel itself refuses each write with ENOSPC: /dev/full stands for a file on a full disk."""
 
-    opened: list[Any] = []
+    opened = ExitStack()
 
     def on_a_full_disk(*args: Any, **options: Any) -> Any:
-        opened.append(open("/dev/full", "w+b", buffering=0))
-        return opened[-1]
+        return opened.enter_context(open("/dev/full", "w+b", buffering=0))
 
     with monkeypatch.context() as patch:
         patch.setattr(tempfile, "TemporaryFile", on_a_full_disk)
         patch.setattr("django.core.files.uploadedfile.tempfile.NamedTemporaryFile", on_a_full_disk)
         response = send(api)
-    for file in opened:
-        file.close()
+    opened.close()
     assert code(response) == (507, "no_space")
     assert response["Retry-After"]
     assert not Upload.objects.exists()
