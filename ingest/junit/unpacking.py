@@ -175,7 +175,8 @@ def _zip_members(source: BinaryIO, budget: Budget) -> Iterator[Member]:
         archive = zipfile.ZipFile(source)
     except (*DAMAGE, struct.error, ValueError, OverflowError, NotImplementedError) as error:
         raise Refused("archive_damaged", f"The zip archive cannot be read: {error}.") from error
-    entries = [info for info in archive.infolist() if not info.is_dir()]
+    # Not `is_dir()`: it breaks on an entry without a name.
+    entries = [info for info in archive.infolist() if not info.filename.endswith("/")]
     if len(entries) > budget.limits.files:
         raise over_limit("files", budget.limits.files, f"The zip archive has {len(entries):,} files")
     for info in entries:

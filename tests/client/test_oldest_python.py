@@ -16,10 +16,10 @@ OLDEST = (3, 8)
 
 
 def oldest_python() -> str:
-    """The interpreter, from PATH or from pyenv; empty where there is none."""
-    name = "python{}.{}".format(*OLDEST)
+    """The interpreter, from PATH or from pyenv, that runs (pyenv's shims may have none behind them); or nothing."""
     kept = sorted(Path.home().glob(".pyenv/versions/{}.{}*/bin/python".format(*OLDEST)))
-    return shutil.which(name) or (str(kept[-1]) if kept else "")
+    named = shutil.which("python{}.{}".format(*OLDEST))
+    return next((one for one in (named, *map(str, kept)) if one and quietly(one, "-c", "").returncode == 0), "")
 
 
 def quietly(*command: str, **how: str) -> subprocess.CompletedProcess[str]:
@@ -39,6 +39,8 @@ def python(tmp_path: Path) -> str:
         return found
     made = str(tmp_path / "oldest" / "bin" / "python")
     quietly(found, "-m", "venv", str(tmp_path / "oldest"))
+    if not Path(made).exists():
+        pytest.skip("it can make no environment")
     if quietly(made, "-m", "pip", "install", "-q", "pytest", "pytest-xdist").returncode:
         pytest.skip("pytest cannot be installed for it")
     return made

@@ -30,6 +30,8 @@ PROCESSES = {
     "beat": ("beat",),
 }
 METRICS_TOKEN = "a-scrapers-secret"
+_FAREWELL = "\nworker: Warm shutdown (MainProcess)\n"
+"""Celery prints it past all logging when a worker is stopped."""
 _LOGGED = 'log=$1; shift; exec "$@" >>"$log" 2>&1'
 
 
@@ -159,7 +161,8 @@ class Installation(Server):
 
     def lines(self, name: str) -> list[dict[str, Any]]:
         """Whole log lines of a process, without one that is being written; each must be an object."""
-        return [json.loads(line) for line in self.log(name).read_text().splitlines(keepends=True) if line[-1] == "\n"]
+        written = self.log(name).read_text().replace(_FAREWELL, "")
+        return [json.loads(line) for line in written.splitlines(keepends=True) if line[-1] == "\n"]
 
 
 def _line(process: psutil.Process) -> str:
