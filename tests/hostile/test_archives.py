@@ -256,7 +256,16 @@ def test_unknown_compressions_are_refused(method: int) -> None:
 
 NAMES = [
     *(b"../../../../tmp/flakeboard-hostile.xml", b"/tmp/flakeboard-hostile.xml", b"C:\\windows\\a.xml", b"a\0b.xml"),
-    *(b"", b"..", b".", b"\xff\xfe", b"a" * 65_000, b"<script>alert(1)</script>.xml", b"\r\nx", "\u202egpj.xml".encode()),
+    *(
+        b"",
+        b"..",
+        b".",
+        b"\xff\xfe",
+        b"a" * 65_000,
+        b"<script>alert(1)</script>.xml",
+        b"\r\nx",
+        "\u202egpj.xml".encode(),
+    ),
 ]
 
 
