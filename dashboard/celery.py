@@ -39,6 +39,14 @@ def _take_request(task: Any, **_: Any) -> None:
     logs.begin(request=getattr(task.request, _REQUEST, None), task=task.name)
 
 
+@signals.worker_init.connect
+def _step_back(**_: Any) -> None:
+    """Where web and workers share a machine, people and CI are answered first: what was accepted can wait."""
+    from django.conf import settings
+
+    os.nice(settings.WORKER_NICE)
+
+
 @signals.worker_process_init.connect
 def _trace(**_: Any) -> None:
     tracing.start("worker")

@@ -137,6 +137,7 @@ QUEUES = {
     ),
 }
 """Queue -> what its workers may use. Uploads have workers of their own: an analysis can never keep one waiting."""
+WORKER_NICE = environment.number("WORKER_NICE", 10, least=0, most=19)
 CELERY_TASK_DEFAULT_QUEUE = "analyses"
 CELERY_TASK_ROUTES = {
     "uploads.*": {"queue": "uploads"},

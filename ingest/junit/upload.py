@@ -103,12 +103,15 @@ class _Digesting:
 
 
 def read_files(parts: Iterable[Part], limits: Limits) -> Iterator[FileOutcome]:
-    """Every file of an upload in turn. One bad file does not lose the others."""
+    """Every file of an upload in turn. One bad file does not lose the others; an empty archive is a bad file."""
     budget, share = Budget(limits), Share(limits.text_total)
     for name, source in parts:
+        member = None
         try:
             for member in unpack(name, source, budget):
                 yield _read_member(member, limits, share)
+            if member is None:
+                raise Refused("empty", "The archive holds no file.")
         except Refused as refusal:
             yield FileOutcome(name, None, refusal)
         except DAMAGE as error:

@@ -287,6 +287,15 @@ def test_folders_in_a_zip_are_passed_over() -> None:
     assert codes(zip_of(Entry(b"folder/", b""), Entry())) == [None]
 
 
+@pytest.mark.parametrize("archive", [zip_of(), zip_of(Entry(b"folder/", b"")), tar_of()], ids=["zip", "folder", "tar"])
+def test_an_empty_archive_is_no_report(archive: bytes) -> None:
+    both = read_upload([("a.zip", io.BytesIO(archive)), ("b.xml", io.BytesIO(DOCUMENT))])
+    assert [(file["path"], file["error"] and file["error"]["code"]) for file in both.files] == [
+        ("a.zip", "empty"),
+        ("b.xml", None),
+    ]
+
+
 def test_a_zip_cut_at_any_byte_is_refused() -> None:
     content = zip_of(Entry(method=8), Entry(b"b.xml"))
     for end in range(1, len(content)):
