@@ -51,8 +51,11 @@ def _lease() -> timedelta:
 def refresh_ask(*, project_id: int, delay: float | None = None) -> None:
     """Ask for an analysis, by default a while from now. What is due earlier stays due: uploads cannot put it off."""
     wait = timedelta(seconds=settings.ANALYSIS_DELAY_SECONDS if delay is None else delay)
+    mine = Refresh.objects.filter(project_id=project_id)
+    if mine.filter(due_at__lte=Now() + wait).exists():
+        return  # the one that takes it begins after this, and sees what there is now
     Refresh.objects.get_or_create(project_id=project_id)
-    Refresh.objects.filter(project_id=project_id).update(
+    mine.update(
         asked_at=Coalesce(F("asked_at"), Now()), due_at=Least(Coalesce(F("due_at"), Now() + wait), Now() + wait)
     )
 

@@ -2,6 +2,7 @@
 
 A run that came after the analysis is judged by it as well; one that is older than its window only by its counts."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 import numpy as np
@@ -82,6 +83,12 @@ def incident_reports(analysis: Analysis) -> "QuerySet[IncidentFinding]":
     confirmed, rejected = IncidentDecision.Word.CONFIRMED.value, IncidentDecision.Word.REJECTED.value
     by_rules = ~Q(data__why=[]) & ~Q(data__decided=rejected)
     return IncidentFinding.objects.filter(by_rules | Q(data__decided=confirmed), analysis=analysis)
+
+
+def is_incident(why: Sequence[str], decided: str) -> bool:
+    """The same of one finding, by what it stores."""
+    by_rules = bool(why) and decided != IncidentDecision.Word.REJECTED
+    return by_rules or decided == IncidentDecision.Word.CONFIRMED
 
 
 def _unexplained(analysis: Analysis, columns: Columns) -> "QuerySet[Failure]":

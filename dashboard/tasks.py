@@ -12,7 +12,6 @@ from dashboard.keeping import deleting, retaining
 from dashboard.notify import delivering, digesting, spreading
 from dashboard.quarantine import applying, expiry
 from ingest import processing
-from ingest.selectors import upload_project
 
 logger = logging.getLogger(__name__)
 _KEEPING_SECONDS = 30
@@ -21,9 +20,9 @@ _KEEPING_SECONDS = 30
 @app.task(name="uploads.process")
 def process_upload(upload_id: int) -> None:
     logs.note(upload=upload_id)
-    if processing.upload_process(upload_id=upload_id):
+    if upload := processing.upload_process(upload_id=upload_id):
         logger.info("the upload is finished")
-        refreshing.refresh_ask(project_id=upload_project(upload_id))
+        refreshing.refresh_ask(project_id=upload.project_id)
 
 
 @app.task(name="uploads.sweep")

@@ -115,14 +115,16 @@ def test_ids(project_id: int, numbers: Iterable[int]) -> dict[int, int]:
     return dict(Test.objects.filter(project_id=project_id, number__in=wanted).values_list("number", "id"))
 
 
-def run_intern(*, project_id: int, key: bytes, metadata: RunMetadata, host: str, started_at: datetime) -> Run:
-    """The run with this key; what was said of it first stays."""
+def run_hold(
+    *, project_id: int, key: bytes, metadata: RunMetadata, host: str, started_at: datetime
+) -> tuple[Run, bool]:
+    """The run with this key, held until the transaction ends, and whether it is new. What was said first stays."""
     said = {
         name: value for name, value in asdict(metadata).items() if name not in ("order", "host", "started_at", "fork")
     }
     values = {**said, "host": metadata.host or host, "started_at": started_at}
-    run, _ = Run.objects.get_or_create(project_id=project_id, key=key, defaults=values)
-    return run
+    held = Run.objects.select_for_update(no_key=True)
+    return held.get_or_create(project_id=project_id, key=key, defaults=values)
 
 
 def roster_intern(*, project_id: int, numbers: Numbers) -> Roster:

@@ -28,6 +28,7 @@ from ingest.models import Run, Upload, UploadChunk
 from ingest.redaction import redact_report
 from ingest.renaming import renames_suggest
 from ingest.selectors import run_files
+from ingest.services import CHUNK_BYTES
 from ingest.storing import RunChanged, report_store, run_store
 from ingest.vectors import Numbers
 
@@ -67,31 +68,31 @@ def upload_take_over(*, upload: Upload) -> None:
     left.update(state=State.RECEIVED, claim=None, lease_until=None, tries=0)
 
 
-def upload_process(*, upload_id: int) -> bool:
-    """Process an upload from claim to end. False where it was not there to be claimed, or the claim was lost."""
+def upload_process(*, upload_id: int) -> Upload | None:
+    """Process an upload from claim to end. None where it was not there to be claimed, or was not brought to an end."""
     claim = upload_claim(upload_id=upload_id)
     if claim is None:
-        return False
-    upload = Upload.objects.get(pk=upload_id)
+        return None
+    upload = Upload.objects.select_related("project").get(pk=upload_id)
     try:
         with _kept_alive(upload_id, claim):
             done = _process(upload, claim)
     except ClaimLost:
         logger.warning("upload %s: the claim was lost; its new holder finishes it", upload_id)
-        return False
+        return None
     except (OperationalError, InterfaceError):
         raise  # the database is away: the claim runs out by itself, and the sweep tries again
     except Exception as error:
         logger.exception("upload %s: processing failed", upload_id)
         _give_back(upload, claim, error)
-        return False
+        return None
     if done is not None:
         run, created = done
         try:
             renames_suggest(run=run, created=created)
         except Exception:
             logger.exception("upload %s: no renames suggested", upload_id)
-    return True
+    return upload
 
 
 def _process(upload: Upload, claim: uuid.UUID) -> tuple[Run, Numbers] | None:
@@ -226,15 +227,17 @@ class _Chunks(io.RawIOBase):
         self._rest = memoryview(b"")
         self._upload_id = upload_id
         self._position = 0
+        self._ended = False
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        if not self._rest:
+        if not self._rest and not self._ended:
             chunks = UploadChunk.objects.filter(upload_id=self._upload_id, position=self._position)
             self._rest = memoryview(bytes(chunks.values_list("content", flat=True).first() or b""))
             self._position += 1
+            self._ended = len(self._rest) < CHUNK_BYTES
         size = min(len(buffer), len(self._rest))
         buffer[:size] = self._rest[:size]
         self._rest = self._rest[size:]

@@ -235,10 +235,6 @@ def report_order(report: Report) -> Numbers | None:
 # -- lists -------------------------------------------------------------------------------------------------------
 
 
-def upload_project(upload_id: int) -> int:
-    return Upload.objects.values_list("project_id", flat=True).get(pk=upload_id)
-
-
 def uploads_of(project_id: int):
     return Upload.objects.filter(project_id=project_id).select_related("run").order_by("-id")
 

@@ -10,7 +10,7 @@ from ingest.copying import copy_rows
 from ingest.interning import (
     InternedTests,
     roster_intern,
-    run_intern,
+    run_hold,
     signatures_intern,
     test_ids,
 )
@@ -37,17 +37,13 @@ def run_store(
     """The upload's run, held until the transaction ends, with nothing in it that was not `known` when we read.
 
     What this upload stored before, if it is processed again, makes room for what the reader makes of it now."""
-    run = run_intern(
-        project_id=upload.project_id,
-        key=bytes(upload.run_key),
-        metadata=metadata,
-        host=host,
-        started_at=started_at,
-    )
-    Run.objects.select_for_update(no_key=True).get(pk=run.pk)
-    if run_files(upload.project_id, bytes(upload.run_key), besides=upload.pk) != known:
+    key = bytes(upload.run_key)
+    run, created = run_hold(project_id=upload.project_id, key=key, metadata=metadata, host=host, started_at=started_at)
+    there = frozenset() if created else run_files(upload.project_id, key, besides=upload.pk)
+    if there != known:
         raise RunChanged
-    Report.objects.filter(upload=upload).delete()
+    if upload.run_id is not None:
+        Report.objects.filter(upload=upload).delete()
     if upload.untrusted:
         Run.objects.filter(pk=run.pk).update(untrusted=True)
         run.untrusted = True
