@@ -11,9 +11,10 @@ from django.db import connection
 from django.db.models import Q, QuerySet
 
 from analytics.copied import copied, copied_rows
+from analytics.kernel.assembly import Assembly
 from analytics.kernel.executions import Ints
 from analytics.kernel.suites import suite_of
-from analytics.kernel.window import UNDECIDED, Assembly, Attempts, Reports, Signed, Window
+from analytics.kernel.window import UNDECIDED, Attempts, Reports, Signed, Window
 from analytics.report_vectors import Renames
 from ingest.models import Project, Report, Roster, Signature
 from ingest.vectors import Numbers, decode_durations, decode_members, decode_order
@@ -247,7 +248,7 @@ def _vectors(names: _Names) -> Iterator[Slice]:
                 verdicts, durations = found[row["pk"]]
                 codes = np.frombuffer(durations, dtype="<u2")
                 numbers = rosters.numbers(row["roster_id"])
-                yield place, numbers, np.frombuffer(verdicts, dtype=np.uint8), _SECONDS[codes]
+                yield place, numbers, np.frombuffer(verdicts, dtype=np.uint8), _SECONDS.take(codes)
 
 
 def _batches(sizes: list[int]) -> Iterator[tuple[int, int]]:

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from analytics.kernel.assembly import Assembly
 from analytics.kernel.executions import Floats, Ints
 from analytics.kernel.suites import suite_of
-from analytics.kernel.window import Assembly, Attempts, Reports, Signed, Window, no_attempts
+from analytics.kernel.window import Attempts, Reports, Signed, Window, no_attempts
 from analytics.simulation.causes import is_error, words
 from analytics.simulation.documents import Attempt, Case, write_files
 from analytics.simulation.names import TestName

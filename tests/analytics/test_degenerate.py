@@ -7,8 +7,9 @@ import pytest
 
 from analytics.findings import columns, summary, tests, wholes
 from analytics.kernel.analysis import Analysis, analyse
+from analytics.kernel.assembly import Assembly
 from analytics.kernel.flakiness import State
-from analytics.kernel.window import Assembly, Reports, Signed, Window, no_attempts
+from analytics.kernel.window import Reports, Signed, Window, no_attempts
 from analytics.loaders import Loaded
 from analytics.services import analysis_refresh
 from ingest.models import Project

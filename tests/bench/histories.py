@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from analytics.kernel.window import Assembly, Attempts, Reports, Signed, Window
+from analytics.kernel.assembly import Assembly
+from analytics.kernel.window import Attempts, Reports, Signed, Window
 from analytics.simulation.truth import Flake, Kind, Regression, Truth
 from ingest.vectors import RETRIED
 from ingest.verdict import Verdict

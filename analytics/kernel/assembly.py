@@ -1,0 +1,268 @@
+"""A window made of its reports, one at a time.
+
+Passes are many and only counted; full sequences are kept only of tests that failed. So memory grows with tests and
+failures, not with results."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from analytics.kernel.executions import Executions, Flags, Floats, Ints
+from analytics.kernel.window import Attempts, Reports, Signed, Window
+from ingest.vectors import AMBIGUOUS, RETRIED, Bytes, verdicts_of
+from ingest.verdict import Verdict
+
+Seconds = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What one report says of the tests that failed somewhere in the window."""
+
+    place: npt.NDArray[np.int32]
+    verdict: Bytes
+    duration: Seconds
+
+
+@dataclass(frozen=True, slots=True)
+class _Odd:
+    """Of one report, the tests of which it says more than that they passed at once. They are few."""
+
+    at: npt.NDArray[np.intp]
+    verdict: Bytes
+    alone: Flags
+    """Its only attempt; those of the others come apart."""
+    ambiguous: Flags
+
+    @classmethod
+    def of(cls, vector: Bytes) -> "_Odd":
+        at = np.flatnonzero(vector != 0)  # of flags it is much quicker than of bytes
+        flagged = vector[at]
+        return cls(at, verdicts_of(flagged), (flagged & (RETRIED | AMBIGUOUS)) == 0, (flagged & AMBIGUOUS).astype(bool))
+
+    @property
+    def ran(self) -> Flags:
+        return np.asarray(self.verdict != Verdict.SKIP)
+
+
+class _Tally:
+    """Reports of the same tests, one after the other: all are taken to have passed, then what is odd is put right."""
+
+    def __init__(self, numbers: Ints, place_of: npt.NDArray[np.int32], report: int) -> None:
+        self.numbers, self.first, self.last, self.reports = numbers, report, report, 0
+        place = place_of[numbers]
+        self._failing = np.flatnonzero(place >= 0)
+        self._place = place[self._failing]
+        self.less, self.failed, self.skipped, self.untimed = (np.zeros(len(numbers), dtype=np.int64) for _ in range(4))
+        self.seconds = np.zeros(len(numbers))
+
+    def add(self, report: int, odd: _Odd, durations: Seconds) -> float:
+        """Count a report; the seconds of what it says of tests with one attempt."""
+        self.last, self.reports = report, self.reports + 1
+        ran = odd.alone & odd.ran
+        self.less[odd.at[~ran]] += 1
+        self.failed[odd.at[ran]] += 1
+        self.skipped[odd.at[odd.alone & ~ran]] += 1
+        passed = durations.astype(np.float32)
+        passed[odd.at] = 0
+        unknown = np.flatnonzero(np.isnan(passed))
+        passed[unknown] = 0
+        self.untimed[odd.at] += 1
+        self.untimed[unknown] += 1
+        self.seconds += passed
+        return float(passed.sum()) + float(np.nansum(durations[odd.at[odd.alone]]))
+
+    def part(self, vector: Bytes, durations: Seconds) -> _Part:
+        told, seconds = vector[self._failing], durations[self._failing].astype(np.float32, copy=False)
+        alone = (told & (RETRIED | AMBIGUOUS)) == 0
+        if alone.all():
+            return _Part(self._place, told, seconds)
+        return _Part(self._place[alone], told[alone], seconds[alone])
+
+
+@dataclass(slots=True)
+class Assembly:
+    """Takes reports one at a time, by time, and makes a window of them."""
+
+    tests: int
+    """Test numbers are below this."""
+    failing: Ints
+    """Numbers of the tests that failed at least once, ascending: known before the reports are read."""
+    reports: int
+    executed: Ints = field(init=False)
+    failed: Ints = field(init=False)
+    skipped: Ints = field(init=False)
+    extra: Ints = field(init=False)
+    first: Ints = field(init=False)
+    last: Ints = field(init=False)
+    _passed_seconds: Floats = field(init=False)
+    _passes_timed: Ints = field(init=False)
+    _report_seconds: Floats = field(init=False)
+    _report_executed: Ints = field(init=False)
+    _place_of: npt.NDArray[np.int32] = field(init=False)
+    _parts: list[_Part] = field(init=False)
+    _tally: _Tally | None = None
+    _excluded: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("executed", "failed", "skipped", "extra", "_passes_timed"):
+            setattr(self, name, np.zeros(self.tests, dtype=np.int64))
+        self.first, self.last = np.full(self.tests, -1, dtype=np.int64), np.full(self.tests, -1, dtype=np.int64)
+        self._passed_seconds = np.zeros(self.tests)
+        self._report_seconds, self._report_executed = np.zeros(self.reports), np.zeros(self.reports, dtype=np.int64)
+        self._place_of = np.full(self.tests, -1, dtype=np.int32)
+        self._place_of[self.failing] = np.arange(len(self.failing), dtype=np.int32)
+        none = _Part(np.zeros(0, np.int32), np.zeros(0, np.uint8), np.zeros(0, np.float32))
+        self._parts = [none] * self.reports
+
+    def add(self, report: int, numbers: Ints, vector: Bytes, durations: Seconds) -> None:
+        """One report: a byte (verdict and flags) and seconds (NaN unknown) for each of its tests.
+
+        It is quickest where many reports after each other have the same array of numbers. Attempts of tests that are
+        flagged RETRIED come with `build`; those that are AMBIGUOUS are left out."""
+        if self._tally is None or self._tally.numbers is not numbers:
+            self._settle()
+            self._tally = _Tally(numbers, self._place_of, report)
+        odd = _Odd.of(vector)
+        self._excluded += int(np.count_nonzero(odd.ambiguous))
+        self._report_executed[report] = len(numbers) - np.count_nonzero(odd.ambiguous | ~odd.ran)
+        self._report_seconds[report] += self._tally.add(report, odd, durations)
+        self._parts[report] = self._tally.part(vector, durations)
+
+    def _settle(self) -> None:
+        """Write down what the reports of the tally said."""
+        tally, self._tally = self._tally, None
+        if tally is None:
+            return
+        rows = _rows(tally.numbers)
+        _add(self.executed, rows, tally.reports - tally.less)
+        _add(self.failed, rows, tally.failed)
+        _add(self.skipped, rows, tally.skipped)
+        _add(self._passes_timed, rows, tally.reports - tally.untimed)
+        _add(self._passed_seconds, rows, tally.seconds)
+        self.last[rows] = tally.last
+        self.first[tally.numbers[self.first[rows] < 0]] = tally.first
+
+    def build(
+        self,
+        reports: Reports,
+        attempts: Attempts,
+        signed: Signed,
+        *,
+        suite: Ints,
+        signatures: tuple[str, ...],
+        orders: tuple[Ints, ...],
+        excluded: Mapping[str, int],
+        environments: tuple[str, ...] = (),
+        hosts: tuple[str, ...] = (),
+    ) -> Window:
+        self._settle()
+        self._count(attempts)
+        executions, told = self._executions(attempts)
+        ambiguous = np.zeros(len(self.failing), dtype=bool)
+        unknown = self._place_of[attempts.number[attempts.ambiguous]]
+        ambiguous[unknown[unknown >= 0]] = True
+        seconds = np.divide(
+            self._passed_seconds, self._passes_timed, out=np.full(self.tests, np.nan), where=self._passes_timed > 0
+        )
+        reasons = {**excluded, "ambiguous attempts": self._excluded}
+        return Window(
+            reports=replace(reports, seconds=self._report_seconds, executed=self._report_executed),
+            executed=self.executed,
+            failed=self.failed,
+            skipped=self.skipped,
+            extra=self.extra,
+            first=self.first,
+            last=self.last,
+            seconds=seconds,
+            suite=suite,
+            failing=self.failing,
+            executions=executions,
+            told=told,
+            signature=_signatures(executions, self._place_of, signed),
+            ambiguous=ambiguous,
+            signatures=signatures,
+            orders=orders,
+            excluded={reason: count for reason, count in reasons.items() if count},
+            environments=environments,
+            hosts=hosts,
+        )
+
+    def _count(self, attempts: Attempts) -> None:
+        told = ~attempts.ambiguous
+        ran = told & (attempts.verdict != Verdict.SKIP)
+        np.add.at(self.executed, attempts.number[ran], 1)
+        np.add.at(self.extra, attempts.number[ran & (attempts.ordinal > 0)], 1)
+        np.add.at(self.failed, attempts.number[ran & (attempts.verdict != Verdict.PASS)], 1)
+        np.add.at(self.skipped, attempts.number[told & (attempts.verdict == Verdict.SKIP)], 1)
+        np.add.at(self._report_seconds, attempts.report[told], np.nan_to_num(attempts.duration[told]))
+
+    def _executions(self, attempts: Attempts) -> tuple[Executions, Flags]:
+        """Reports first, attempts after them; then in order of test, report and ordinal."""
+        place = self._place_of[attempts.number]
+        kept = ~attempts.ambiguous & (place >= 0)
+        lengths = [len(part.place) for part in self._parts]
+        plain, retried = sum(lengths), int(np.count_nonzero(kept))
+        test = np.concatenate([part.place for part in self._parts] + [place[kept]])
+        report = np.concatenate(
+            [np.repeat(np.arange(self.reports, dtype=np.int32), lengths), attempts.report[kept].astype(np.int32)]
+        )
+        verdict = np.concatenate([part.verdict for part in self._parts] + [attempts.verdict[kept].astype(np.uint8)])
+        duration = np.concatenate(
+            [part.duration for part in self._parts] + [attempts.duration[kept].astype(np.float32)]
+        )
+        self._parts = []
+        ordinal = np.zeros(plain + retried, dtype=np.int16)
+        ordinal[plain:] = attempts.ordinal[kept]
+        told = np.zeros(plain + retried, dtype=bool)
+        told[plain:] = True
+        at = np.lexsort((ordinal, report, test)) if retried else np.argsort(test, kind="stable")
+        executions = Executions(len(self.failing), test[at], report[at], verdict[at], ordinal[at], duration[at])
+        return executions, told[at]
+
+
+Rows = slice | Ints
+
+
+def _rows(numbers: Ints) -> Rows:
+    """The places of a report's tests: a slice, which is far quicker to read and write, where none is left out."""
+    whole = len(numbers) and int(numbers[-1]) - int(numbers[0]) + 1 == len(numbers) and _ascending(numbers)
+    return slice(int(numbers[0]), int(numbers[-1]) + 1) if whole else numbers
+
+
+def _add(total: npt.NDArray[Any], rows: Rows, values: npt.NDArray[Any]) -> None:
+    """A renamed test may be in a report twice, under both names."""
+    if isinstance(rows, slice) or _ascending(rows):
+        total[rows] += values
+    else:
+        np.add.at(total, rows, values)
+
+
+def _ascending(numbers: Ints) -> bool:
+    return bool(np.all(numbers[1:] > numbers[:-1]))
+
+
+def _signatures(executions: Executions, place_of: npt.NDArray[np.int32], signed: Signed) -> Ints:
+    """The signature of each failing execution, -1 for the others."""
+    signature = np.full(len(executions.test), -1, dtype=np.int64)
+    place = place_of[signed.number]
+    known = place >= 0
+    if not known.any():
+        return signature
+    reports, ordinals = int(signed.report.max()) + 1, int(signed.ordinal.max()) + 1
+
+    def key(test: npt.NDArray[np.integer], report: npt.NDArray[np.integer], ordinal: npt.NDArray[np.integer]) -> Ints:
+        return np.asarray((test.astype(np.int64) * reports + report) * ordinals + ordinal, dtype=np.int64)
+
+    told = key(place[known], signed.report[known], signed.ordinal[known])
+    at = np.argsort(told, kind="stable")
+    told = told[at]
+    rows = np.flatnonzero(executions.failing & (executions.report < reports) & (executions.ordinal < ordinals))
+    wanted = key(executions.test[rows], executions.report[rows], executions.ordinal[rows])
+    found = np.minimum(np.searchsorted(told, wanted), len(told) - 1)
+    hit = told[found] == wanted
+    signature[rows[hit]] = signed.signature[known][at][found[hit]]
+    return signature
