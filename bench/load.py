@@ -41,6 +41,7 @@ def run(plan: Plan, *, backlog: int, turns: int) -> Iterator[Outcome]:
         doors = _doors(plan.projects)
         warm = _warm(place, doors)
         traffic = Traffic(place.request, doors, _cookie(), plan)
+        _open_all(traffic)
         yield from _traffic(place, traffic, warm)
         yield from _two_workers(place, doors, backlog, turns)
 
@@ -69,6 +70,13 @@ def _warm(place: Site, doors: list[Door]) -> list[Answer]:
     for project in Project.objects.filter(slug__in=[door.slug for door in doors]):
         analysis_refresh(project=project)
     return sent
+
+
+def _open_all(traffic: Traffic) -> None:
+    """Each page so often that every web process has it loaded, as where people have been at work for a while."""
+    for door in WARM_UPLOADS * traffic.doors:
+        for _ in traffic.tour(door.slug):
+            pass
 
 
 def _traffic(place: Site, traffic: Traffic, warm: list[Answer]) -> Iterator[Outcome]:
