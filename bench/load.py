@@ -4,6 +4,8 @@ The load comes from this machine, too, and takes its share of the processors: ea
 
 import os
 import random
+import subprocess
+import sys
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -29,6 +31,7 @@ ANSWER_MILLISECONDS = PAGE_MILLISECONDS = 500
 DRAIN_SECONDS, PATIENCE_SECONDS = 60, 600
 TWO_WORKERS, SENDERS = 1.7, 4
 WARM_UPLOADS = 3
+_COMPUTE = "found = {}\nfor number in range(20_000_000): found[number % 5_000] = str(number)"
 Build = tuple[str, str]
 """A project's slug and a build's id."""
 Counts = tuple[int, int, int, int]
@@ -184,7 +187,20 @@ def _two_workers(place: Site, doors: list[Door], backlog: int, turns: int) -> It
         name = f"{backlog * turns:,} uploads by {processes} worker process{'es' if processes > 1 else ''}"
         yield Outcome(name, wall, "s")
         yield Outcome("  processor time of the worker to time by the clock", processor[processes] / wall, "times")
+    yield Outcome("two processes that only compute against one: what this machine gives", _computing(), "times")
     yield Outcome("two worker processes against one", seconds[1] / seconds[2], "times", least=TWO_WORKERS)
+
+
+def _computing() -> float:
+    """How much more two processes do than one that share nothing but the machine: cores may be halves of one."""
+    taken = {}
+    for processes in (1, 2):
+        began = time.perf_counter()
+        children = [subprocess.Popen([sys.executable, "-c", _COMPUTE]) for _ in range(processes)]
+        for child in children:
+            child.wait()
+        taken[processes] = (time.perf_counter() - began) / processes
+    return taken[1] / taken[2]
 
 
 def _backlog_seconds(place: Site, doors: list[Door], prefix: str, backlog: int, processes: int) -> tuple[float, float]:
