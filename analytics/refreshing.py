@@ -17,6 +17,7 @@ from analytics.kernel.parameters import DEFAULTS
 from analytics.models import Analysis, Refresh
 from analytics.selectors import current_analyses
 from analytics.services import analysis_refresh
+from ingest.leases import kept_alive
 from ingest.models import Project, Upload
 
 logger = logging.getLogger(__name__)
@@ -115,7 +116,8 @@ def refresh_run(*, project_id: int) -> Analysis | None:
     try:
         project = Project.objects.get(pk=project_id)
         parameters = replace(DEFAULTS, developer_minutes=settings.DEVELOPER_MINUTES)
-        return analysis_refresh(project=project, parameters=parameters, progress=held.progress, finish=held.finish)
+        with kept_alive(f"analysis of project {project_id}", settings.ANALYSIS_LEASE_SECONDS, held.renew):
+            return analysis_refresh(project=project, parameters=parameters, progress=held.progress, finish=held.finish)
     except RefreshLost:
         logger.warning("project %s: another worker took the analysis over", project_id)
     except (OperationalError, InterfaceError):
@@ -132,10 +134,12 @@ class _Held:
     def __init__(self, project_id: int, claim: uuid.UUID) -> None:
         self._mine = Refresh.objects.filter(project_id=project_id, claim=claim)
 
+    def renew(self) -> None:
+        self._mine.update(lease_until=Now() + _lease())
+
     def progress(self, phase: str) -> None:
-        """Tell how far it is, and keep the claim alive."""
-        share = PHASES.index(phase) / len(PHASES)
-        self._update(phase=phase, share=share, lease_until=Now() + _lease())
+        """Tell how far it is."""
+        self._update(phase=phase, share=PHASES.index(phase) / len(PHASES), lease_until=Now() + _lease())
 
     def finish(self) -> None:
         self._update(claim=None, lease_until=None, phase="", share=1, error="", tries=0)

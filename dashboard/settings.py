@@ -165,7 +165,7 @@ WEB_THREADS = environment.number("WEB_THREADS", 16, least=1, most=1_024)
 
 ANALYSIS_DELAY_SECONDS = environment.number("ANALYSIS_DELAY_SECONDS", 60, least=0, most=86_400)
 DEVELOPER_MINUTES = environment.number("DEVELOPER_MINUTES", 15, least=0, most=10_000)
-ANALYSIS_LEASE_SECONDS = environment.number("ANALYSIS_LEASE_SECONDS", 900, least=10, most=86_400)
+ANALYSIS_LEASE_SECONDS = environment.number("ANALYSIS_LEASE_SECONDS", 60, least=10, most=86_400)
 
 # -- uploads ----------------------------------------------------------------------------------------------------
 
@@ -185,6 +185,10 @@ UPLOAD_BYTES_PER_HOUR = environment.number("UPLOAD_BYTES_PER_HOUR", 2_000_000_00
 """Bytes that one token may send in an hour, by uploads and to the gate."""
 GATES_PER_MINUTE = environment.number("GATES_PER_MINUTE", 60, least=1)
 """Questions to the gate that one token may ask in a minute."""
+PROJECT_BYTES = environment.number("PROJECT_BYTES", 200_000_000_000)
+"""Bytes of uploads that one project may keep; 0 for any."""
+PROJECT_CASES_PER_DAY = environment.number("PROJECT_CASES_PER_DAY", 1_000_000_000)
+"""Test cases that one project may have in a day; 0 for any."""
 WAIT_SECONDS = environment.number("WAIT_SECONDS", 60, least=1, most=600)
 """The longest that `?wait=` may hold a request."""
 DATA_UPLOAD_MAX_NUMBER_FILES = LIMITS.files
