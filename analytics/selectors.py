@@ -56,12 +56,12 @@ def test_findings(analysis: Analysis | None, numbers: Sequence[int]) -> dict[int
     return dict(TestFinding.objects.filter(analysis=analysis, number__in=numbers).values_list("number", "data"))
 
 
-def priorities_of(analysis: Analysis | None) -> list[dict[str, Any]]:
-    """What to fix, all of it, by rank: flaky tests are few, and totals need each."""
+def priorities_of(analysis: Analysis | None, most: int | None = None) -> list[dict[str, Any]]:
+    """What to fix by rank; by default all of it: flaky tests are few, and totals need each."""
     if analysis is None:
         return []
     found = PriorityFinding.objects.filter(analysis=analysis).order_by("rank").values_list("rank", "data")
-    return [{"rank": rank, **data} for rank, data in found]
+    return [{"rank": rank, **data} for rank, data in found[:most]]
 
 
 def clusters_of(analysis: Analysis | None) -> "QuerySet[ClusterFinding]":

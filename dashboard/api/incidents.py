@@ -11,6 +11,7 @@ from rest_framework.response import Response
 
 from analytics.models import Analysis, IncidentDecision, IncidentFinding
 from analytics.naming import Names, names
+from analytics.run_ends import is_incident
 from analytics.selectors import incidents_of
 from analytics.services import incident_decide
 from dashboard.api import etags
@@ -59,11 +60,10 @@ def _told(found: list[IncidentFinding], project: Project) -> list[dict[str, Any]
 
 def _one(incident: IncidentFinding, known: Names, decided: str | None) -> dict[str, Any]:
     data = incident.data
-    by_rules = bool(data["why"]) and data["decided"] != IncidentDecision.Word.REJECTED
     return {
         **data,
         "report": known.report(incident.report_id),
-        "incident": by_rules or data["decided"] == IncidentDecision.Word.CONFIRMED,
+        "incident": is_incident(data["why"], data["decided"]),
         "signature": known.signature(data["signature"]),
         "decided": decided,
         "applied": (decided or "") == data["decided"],

@@ -9,27 +9,26 @@ from django.db import transaction
 from django.utils import timezone
 
 from dashboard.notify.delivering import channel_note
+from dashboard.notify.fields import BadField
 from dashboard.notify.models import Channel, NotifySettings
 from dashboard.notify.outgoing import Refused, target_of
 from dashboard.notify.sealing import seal
 from dashboard.notify.sending import Outcome, send_to_channel
 from dashboard.notify.telling import trial_message
 from dashboard.people.auditing import audit
+from dashboard.people.rates import Rate, TooOften, take
 from dashboard.quarantine.models import Notification
 from ingest.models import Project
 
 MOST = 50
 """Channels of one project."""
+_TRIALS = Rate(10, 60)
 SECRET = 16
 """Characters that a secret has at least."""
 
 
-class BadChannel(Exception):
-    """A channel that cannot be: which field, and a sentence."""
-
-    def __init__(self, field: str, sentence: str) -> None:
-        self.field, self.sentence = field, sentence
-        super().__init__(sentence)
+class BadChannel(BadField):
+    """A channel that cannot be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +97,9 @@ def owners_mail_set(*, project: Project, wanted: bool) -> None:
 
 
 def channel_try(*, channel: Channel) -> Outcome:
-    """Send a test message now, and keep how that went."""
+    """Send a test message now, and keep how that went. Some a minute for a project: it makes us call others."""
+    if seconds := take("channel trials", channel.project_id, _TRIALS):
+        raise TooOften(f"This project sent {_TRIALS.amount} test messages within a minute.", seconds)
     outcome = send_to_channel(channel, trial_message(channel.project), "test")
     channel_note(channel=channel, outcome=outcome, now=timezone.now())
     return outcome

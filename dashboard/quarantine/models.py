@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from dashboard.quarantine.states import ENDED, LIVE, ActorKind, State
+from dashboard.quarantine.states import LIVE, ActorKind, State
 from dashboard.quarantine.states import Action as Actions
 from ingest.models import Project, Run, Test, Upload
 
@@ -83,10 +83,6 @@ class Quarantine(models.Model):
     @property
     def is_live(self) -> bool:
         return self.state in LIVE
-
-    @property
-    def is_ended(self) -> bool:
-        return self.state in ENDED
 
 
 class Member(models.Model):

@@ -56,14 +56,13 @@ def owners_version(project_id: int) -> object:
 
 @lru_cache(maxsize=8)
 def _owned(project_id: int, version: object) -> Owned:
-    book = owner_book(Project(pk=project_id))
+    rule = RuleOfMany(owner_book(Project(pk=project_id)))
     rows = Test.objects.filter(project_id=project_id, alias_of=None).order_by("number")
     of: dict[str, list[int]] = defaultdict(list)
     rules: Counter[tuple[str, int]] = Counter()
-    known: dict[tuple[str, str, str], Ruled] = {}
     tests = nobodys = 0
     for number, suite, classname, file in rows.values_list("number", "suite", "classname", "file"):
-        ruled = _ruled(book, known, TestName(number, suite, classname, file=file))
+        ruled = rule.of(TestName(number, suite, classname, file=file))
         tests, nobodys = tests + 1, nobodys + (not ruled.owner)
         rules.update((ruled.by, place) for place in ruled.places or (0,))
         for owner in {ruled.owner.casefold(), *ruled.owner.casefold().split()}:
@@ -71,11 +70,17 @@ def _owned(project_id: int, version: object) -> Owned:
     return Owned({owner: np.array(numbers) for owner, numbers in of.items() if owner}, rules, tests, nobodys)
 
 
-def _ruled(book: OwnerBook, known: dict[tuple[str, str, str], Ruled], test: TestName) -> Ruled:
+class RuleOfMany:
     """Tests of one class and file have one owner, unless somebody says otherwise of one: each is asked for once."""
-    if test.number in book.by_hand:
-        return book.ruled(test)
-    place = (test.suite, test.classname, test.file)
-    if place not in known:
-        known[place] = book.ruled(test)
-    return known[place]
+
+    def __init__(self, book: OwnerBook) -> None:
+        self._book = book
+        self._known: dict[tuple[str, str, str], Ruled] = {}
+
+    def of(self, test: TestName) -> Ruled:
+        if test.number in self._book.by_hand:
+            return self._book.ruled(test)
+        place = (test.suite, test.classname, test.file)
+        if place not in self._known:
+            self._known[place] = self._book.ruled(test)
+        return self._known[place]

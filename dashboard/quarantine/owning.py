@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
+from dashboard.people.auditing import audit
 from dashboard.quarantine.models import CodeOwnersFile, OwnerPattern, TestOwner
 from dashboard.quarantine.owners import CodeOwnersBook, OwnerBook, Pattern
 from ingest.identity import TestName
@@ -54,14 +56,33 @@ def owner_patterns_set(*, project: Project, patterns: Sequence[Pattern]) -> None
 
 @transaction.atomic
 def owners_set(*, project: Project, text: str, syntax: str, patterns: Sequence[Pattern]) -> None:
-    """The file and the patterns, both or neither."""
+    """The file and the patterns, both or neither; the log says what changed."""
+    before = _told(project)
     code_owners_set(project=project, text=text, syntax=syntax)
     owner_patterns_set(project=project, patterns=patterns)
+    after = _told(project)
+    if before != after:
+        audit("owners.set", project=project, before=before, after=after)
 
 
+def _told(project: Project) -> dict[str, Any]:
+    """What the audit log says of a project's owners."""
+    stored = CodeOwnersFile.objects.filter(project=project).first()
+    patterns = OwnerPattern.objects.filter(project=project).values_list("field", "pattern", "owner")
+    return {
+        "code_owners": stored.text if stored else "",
+        "syntax": stored.syntax if stored else "",
+        "patterns": [" ".join(one) for one in patterns],
+    }
+
+
+@transaction.atomic
 def test_owner_set(*, test: Test, owner: str) -> None:
     """Name a test's owner; an empty one takes the word back."""
+    before = TestOwner.objects.filter(test=test).values_list("owner", flat=True).first() or ""
     if owner:
         TestOwner.objects.update_or_create(test=test, defaults={"owner": owner})
     else:
         TestOwner.objects.filter(test=test).delete()
+    if before != owner:
+        audit("owner.set", project=test.project, target=test.name, before={"owner": before}, after={"owner": owner})

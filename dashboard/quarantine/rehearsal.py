@@ -10,6 +10,7 @@ from django.utils import timezone
 from analytics.kernel.analysis import Analysis, analyse
 from analytics.loaders import Filter, load
 from analytics.selectors import decisions_of
+from dashboard.people.rates import Rate, TooOften, take
 from dashboard.quarantine.candidates import computed_candidates
 from dashboard.quarantine.policy import Moment
 from dashboard.quarantine.policy_settings import PolicySettings
@@ -18,6 +19,7 @@ from ingest.models import Project, Report
 
 DAYS = 90
 EVERY_DAYS = 7
+_RATE = Rate(6, 60)
 _REPORTS = 1_500
 """Reports of one window: the newest before its day."""
 
@@ -30,6 +32,13 @@ class Rehearsal:
     meant: Meant
     complete: bool
     """False: time was up before the newest day."""
+
+
+def rehearse_asked(project: Project, settings: PolicySettings, *, days: int = DAYS) -> Rehearsal:
+    """A rehearsal that somebody asks for. It computes for long, so a project gets some a minute; then TooOften."""
+    if seconds := take("rehearsals", project.pk, _RATE):
+        raise TooOften(f"This project's policy was tried over past days {_RATE.amount} times within a minute.", seconds)
+    return rehearse(project, settings, days=days)
 
 
 def rehearse(

@@ -90,8 +90,11 @@ def members_of(quarantines: Iterable[Quarantine]) -> dict[int, list[Test]]:
 
 def active_at(project_id: int, moment: datetime | None = None) -> "QuerySet[Quarantine]":
     """Those that hold at this moment, of those that are active now."""
-    now = moment or timezone.now()
-    return Quarantine.objects.filter(project_id=project_id, state=State.ACTIVE, expires_at__gt=now).order_by("id")
+    return _holding(moment or timezone.now()).filter(project_id=project_id).order_by("id")
+
+
+def _holding(moment: datetime) -> "QuerySet[Quarantine]":
+    return Quarantine.objects.filter(state=State.ACTIVE, expires_at__gt=moment)
 
 
 def active_tests(
@@ -124,6 +127,13 @@ def quarantined(project_id: int) -> Quarantined:
     active = Q(quarantine__in=active_at(project_id))
     soon = Q(quarantine__expires_at__lte=timezone.now() + SOON)
     return Quarantined(**Member.objects.filter(active).aggregate(tests=Count("pk"), soon=Count("pk", filter=soon)))
+
+
+def quarantined_by_project(project_ids: Collection[int]) -> dict[int, int]:
+    """How many tests of each project are quarantined now; a project without any is not in it."""
+    members = Member.objects.filter(quarantine__in=_holding(timezone.now()).filter(project_id__in=project_ids))
+    counted = members.values("quarantine__project_id").annotate(tests=Count("pk"))
+    return dict(counted.values_list("quarantine__project_id", "tests"))
 
 
 CALLED_NOW = Coalesce("test__alias_of__number", "test__number")

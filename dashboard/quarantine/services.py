@@ -9,6 +9,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F, Max
 from django.utils import timezone
 
+from dashboard.people.auditing import audit
 from dashboard.quarantine.models import DAYS, Member, Notification, Policy, Quarantine, QuarantineEvent
 from dashboard.quarantine.policy_settings import PolicySettings
 from dashboard.quarantine.states import LIVE, TRANSITIONS, Action, ActorKind, NotAllowed, State, after, first
@@ -283,10 +284,13 @@ def policy_set(*, project: Project, settings: PolicySettings, version: int, acto
     current = versions.aggregate(newest=Max("version"))["newest"] or 0
     if current != version:
         raise PolicyConflict(current)
+    before = versions.filter(active=True).values_list("settings", flat=True).first()
     versions.filter(active=True).update(active=False)
-    return Policy.objects.create(
+    made = Policy.objects.create(
         project=project, version=current + 1, settings=settings.as_json(), created_by=actor.name
     )
+    audit("policy.set", project=project, target=f"version {made.version}", before=before, after=made.settings)
+    return made
 
 
 # -- notifications -----------------------------------------------------------------------------------------------

@@ -74,11 +74,6 @@ def state(name: str) -> SafeString:
 
 
 @register.filter
-def verdict_name(value: int) -> str:
-    return Verdict(value).name.lower()
-
-
-@register.filter
 def duration(seconds: float | None) -> str:
     """Seconds in words of fitting size; nothing where they are not known."""
     if seconds is None:
@@ -110,6 +105,14 @@ def control(field: BoundField) -> SafeString:
     kind = "form-select" if field.widget_type == "select" else "form-control"
     invalid = " is-invalid" if field.errors else ""
     return field.as_widget(attrs={"class": kind + invalid})
+
+
+@register.simple_block_tag
+def table(content: SafeString, label: str = "", by: str = "", kind: str = "") -> SafeString:
+    """A table that scrolls by itself where it is too wide, by keyboard too; named by a label or by another element."""
+    named = format_html('aria-labelledby="{}"', by) if by else format_html('aria-label="{}"', label)
+    start = '<div class="table-responsive" tabindex="0" role="region" {}><table class="table{}">'
+    return format_html(start + "{}</table></div>", named, f" {kind}" if kind else "", content)
 
 
 # -- numbers -----------------------------------------------------------------------------------------------------

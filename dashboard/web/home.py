@@ -1,5 +1,6 @@
 """Home: which project needs me?"""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,82 +15,130 @@ from analytics.models import IncidentFinding
 from analytics.selectors import current_analyses
 from dashboard import access
 from dashboard.charts.rate import Rate
+from dashboard.quarantine.selectors import quarantined_by_project
+from dashboard.web.asking import words
 from dashboard.web.exporting import Row, exported
-from dashboard.web.overview import flaky_runs
+from dashboard.web.overview import flaky_runs, rate_told
+from dashboard.web.paging import numbered_page
 from dashboard.web.projects import ProjectForm
 from ingest.models import Project, Run, Upload
 
+PAGE_SIZE = 50
 DAYS_SHOWN = 30
-HEADERS = ("project", "name", "runs_in_window", "flaky_runs", "low", "high", "flaky_tests", "open_incidents", "runs")
+HEADERS = (
+    *("project", "name", "runs_in_window", "flaky_runs", "low", "high"),
+    *("flaky_tests", "open_incidents", "runs", "quarantined_tests"),
+)
 
 
 @dataclass(frozen=True, slots=True)
-class ProjectRow:
-    """A project, and what its current analysis says; `flaky` and `rate` are None before the first one."""
+class Ranked:
+    """A project, and by what it is ranked; `rate` is None before its first analysis."""
 
     project: Project
-    runs: int
-    last_upload: Upload | None
+    rate: Rate | None
     incidents: int
-    flaky: int | None = None
-    rate: Rate | None = None
-    days: tuple[float | None, ...] = ()
-    """By day, the share of runs that flakiness alone failed; None for a day without runs."""
 
     @property
     def need(self) -> tuple[bool, float, int]:
-        """By what it is ranked: sure flakiness first, then what is open."""
+        """Sure flakiness first, then what is open."""
         return self.rate is not None, self.rate.low if self.rate is not None else 0.0, self.incidents
+
+    def is_called(self, text: str) -> bool:
+        return any(text.casefold() in name.casefold() for name in (self.project.name, self.project.slug))
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectRow(Ranked):
+    """What else is told of it; `flaky` is None before its first analysis."""
+
+    runs: int
+    last_upload: Upload | None
+    quarantined: int
+    flaky: int | None = None
+    days: tuple[float | None, ...] = ()
+    """By day, the share of runs that flakiness alone failed; None for a day without runs."""
 
     @property
     def cells(self) -> Row:
         rate = self.rate or Rate(0, 0, 0.0, 0.0)
         known = (rate.total, rate.hits, rate.low, rate.high) if rate.total else (0, None, None, None)
-        return (self.project.slug, self.project.name, *known, self.flaky, self.incidents, self.runs)
+        counts = (self.flaky, self.incidents, self.runs, self.quarantined)
+        return (self.project.slug, self.project.name, *known, *counts)
 
 
 @login_required
 @require_safe
 def home(request: HttpRequest) -> HttpResponseBase:
-    rows = _rows(access.user_projects(request.user))
-    file = exported(request, "projects", HEADERS, (row.cells for row in rows))
+    known, text = _ranked(access.user_projects(request.user)), words(request.GET, "q")
+    found = [one for one in known if one.is_called(text)]
+    file = exported(request, "projects", HEADERS, _cells(found))
     if file is not None:
         return file
-    offer_demo = not any(row.last_upload for row in rows)
-    first = rows[0] if rows and rows[0].rate is not None and rows[0].rate.total else None
-    no_demo = not any(row.project.demo for row in rows)
-    context = {"rows": rows, "first": first, "form": ProjectForm(), "offer_demo": offer_demo, "no_demo": no_demo}
+    page = numbered_page(request.GET, total=len(found), size=PAGE_SIZE)
+    context = {
+        "known": len(known),
+        "text": text,
+        "rows": _rows(found[page.first - 1 : page.last]),
+        "page": page,
+        "first": known[0] if known and known[0].rate is not None and known[0].rate.total else None,
+        "form": ProjectForm(),
+        "offer_demo": not any(one.project.last_upload_id for one in known),
+        "no_demo": not any(one.project.demo for one in known),
+    }
     return render(request, "home.html", context)
 
 
-def _rows(projects: "QuerySet[Project]") -> list[ProjectRow]:
-    """Projects, the one that needs somebody most first: five queries, however many projects."""
+def _ranked(projects: "QuerySet[Project]") -> list[Ranked]:
+    """Projects, the one that needs somebody most first: three queries, however many projects."""
     newest = Upload.objects.filter(project=OuterRef("pk")).order_by("-id").values("pk")[:1]
     found = list(projects.annotate(last_upload_id=Subquery(newest)).order_by("name"))
-    uploads = Upload.objects.defer("files").in_bulk([one.last_upload_id for one in found if one.last_upload_id])
-    counted = Run.counted.filter(project__in=found).values("project_id").annotate(runs=Count("pk"))
+    rates, incidents = _rates(found), _open_incidents(found)
+    every = (Ranked(one, rates.get(one.pk), incidents.get(one.pk, 0)) for one in found)
+    return sorted(every, key=lambda one: one.need, reverse=True)
+
+
+def _rates(projects: list[Project]) -> dict[int, Rate]:
+    """Of the runs in each project's window, those that flakiness alone failed."""
+    current = current_analyses().filter(project__in=projects)
+    told = current.values_list("project_id", KeyTransform("runs", "summary"))
+    return {project: rate_told(runs) for project, runs in told}
+
+
+def _cells(ranked: list[Ranked]) -> Iterator[Row]:
+    """Read only where a file is asked for."""
+    for row in _rows(ranked):
+        yield row.cells
+
+
+def _rows(ranked: list[Ranked]) -> list[ProjectRow]:
+    """The same projects with all that is told of them: four queries, however many projects."""
+    projects = [one.project for one in ranked]
+    uploads = Upload.objects.defer("files").in_bulk([one.last_upload_id for one in projects if one.last_upload_id])
+    counted = Run.counted.filter(project__in=projects).values("project_id").annotate(runs=Count("pk"))
     runs = dict(counted.values_list("project_id", "runs"))
-    said, incidents = _concluded(found), _open_incidents(found)
-    rows = [
+    said, quarantined = _concluded(projects), quarantined_by_project([one.pk for one in projects])
+    return [
         ProjectRow(
-            one, runs.get(one.pk, 0), uploads.get(one.last_upload_id), incidents.get(one.pk, 0), **said.get(one.pk, {})
+            one.project,
+            one.rate,
+            one.incidents,
+            runs=runs.get(one.project.pk, 0),
+            last_upload=uploads.get(one.project.last_upload_id),
+            quarantined=quarantined.get(one.project.pk, 0),
+            **said.get(one.project.pk, {}),
         )
-        for one in found
+        for one in ranked
     ]
-    return sorted(rows, key=lambda row: row.need, reverse=True)
 
 
 def _concluded(projects: list[Project]) -> dict[int, dict[str, Any]]:
-    """What the current analysis of each project says of its runs."""
-    parts = [KeyTransform(name, "summary") for name in ("states", "runs", "days")]
+    """What the current analysis of each project says of its tests and days."""
     current = current_analyses().filter(project__in=projects)
+    parts = [KeyTransform(name, "summary") for name in ("states", "days")]
     return {
-        project: {
-            "flaky": states["flaky"],
-            "rate": Rate(runs["flaky"], runs["total"], runs["flaky_low"] or 0.0, runs["flaky_high"] or 0.0),
-            "days": _by_day(days),
-        }
-        for project, states, runs, days in current.values_list("project_id", *parts)
+        project: {"flaky": states["flaky"], "days": _by_day(days)}
+        for project, states, days in current.values_list("project_id", *parts)
     }
 
 

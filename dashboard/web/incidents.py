@@ -14,6 +14,7 @@ from django.urls import reverse
 
 from analytics.models import Analysis, IncidentDecision, IncidentFinding
 from analytics.naming import Names, ReportName, names
+from analytics.run_ends import is_incident
 from analytics.selectors import incidents_of
 from analytics.services import incident_decide
 from dashboard.api.refreshes import refresh_now
@@ -131,16 +132,11 @@ def _incident(finding: IncidentFinding, known: Names, decision: IncidentDecision
     return Incident(
         report=report,
         signature=known.signature(data["signature"]),
-        counted=_counted(data["why"], data["decided"]),
+        counted=is_incident(data["why"], data["decided"]),
         decision=decision,
         applied=(decision.word if decision else "") == data["decided"],
         **{name: data[name] for name in kept},
     )
-
-
-def _counted(why: list[str], decided: str) -> bool:
-    """By our rules, unless a person rejected it; or by a person's word."""
-    return decided == Word.CONFIRMED or (bool(why) and decided != Word.REJECTED)
 
 
 def timed(shown: list[Incident]) -> tuple[TimedIncident, ...]:
@@ -194,7 +190,7 @@ def incident_list(request: HttpRequest, project: Project) -> HttpResponseBase:
 def _moments(every: "QuerySet[IncidentFinding]") -> Iterator[datetime]:
     """When those were that the analysis held for incidents."""
     for started_at, why, decided in every.values_list("report__started_at", "data__why", "data__decided"):
-        if _counted(why, decided):
+        if is_incident(why, decided):
             yield started_at
 
 

@@ -14,10 +14,10 @@ from analytics.columns import Columns
 from analytics.kernel.flakiness import State
 from analytics.kernel.rates import clopper_pearson
 from analytics.listing import Choice, Sort, chosen_rows, sorted_rows
-from analytics.models import Analysis, IncidentFinding, PriorityFinding
+from analytics.models import Analysis, IncidentFinding
 from analytics.naming import Names, TestName, names
 from analytics.rows import TestRow, test_rows
-from analytics.selectors import analyses_of
+from analytics.selectors import analyses_of, priorities_of
 from dashboard.charts import rate_trend, runs_per_day
 from dashboard.charts.rate import Rate
 from dashboard.quarantine.selectors import quarantined
@@ -109,6 +109,11 @@ def flaky_runs(days: list[dict[str, int]]) -> Rate:
     return rate_of(sum(one["flaky"] for one in days), sum(one[end] for one in days for end in _ENDS))
 
 
+def rate_told(runs: dict[str, Any]) -> Rate:
+    """The same of a whole window, as its analysis says it."""
+    return Rate(runs["flaky"], runs["total"], runs["flaky_low"] or 0.0, runs["flaky_high"] or 0.0)
+
+
 def rate_of(hits: int, total: int) -> Rate:
     low, high = clopper_pearson(np.array([hits]), np.array([total]), 0.95)
     return Rate(hits, total, float(low[0]) if total else 0.0, float(high[0]) if total else 0.0)
@@ -143,8 +148,7 @@ def _past(project: Project) -> rate_trend.RateTrend:
     for finished_at, runs in told.values_list(
         "finished_at", KeyTransform("runs", "summary")
     ):  # newest first: the last analysis of a day speaks for it
-        rate = Rate(runs["flaky"], runs["total"], runs["flaky_low"] or 0.0, runs["flaky_high"] or 0.0)
-        by_day.setdefault(finished_at.date(), rate)
+        by_day.setdefault(finished_at.date(), rate_told(runs))
     return rate_trend.RateTrend(tuple(rate_trend.DayRate(*one) for one in sorted(by_day.items())), unit="runs")
 
 
@@ -159,12 +163,10 @@ def newest_flaky(columns: Columns, most: int) -> list[TestRow]:
 
 def _fixes(analysis: Analysis, columns: Columns) -> list[dict[str, Any]]:
     """The first things to fix: `number` is the test, or what the cluster is called by; `size` counts all its tests."""
-    found = PriorityFinding.objects.filter(analysis=analysis).order_by("rank").values_list("rank", "data")
-    told = [{"rank": rank, **data} for rank, data in found[:FIXES_SHOWN]]
     size = {cluster: len(rows) for cluster, rows in rows_by_cluster(columns).items()}
     return [
         {**one, "number": one["cluster"] if one["test"] is None else one["test"], "size": size.get(one["cluster"], 1)}
-        for one in told
+        for one in priorities_of(analysis, FIXES_SHOWN)
     ]
 
 

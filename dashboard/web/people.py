@@ -1,5 +1,9 @@
 """People: who has an account on this instance? For those who administer it."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.models import User
@@ -94,7 +98,8 @@ def act(request: HttpRequest, user_id: int, deed: str) -> HttpResponse:
     if user is None or deed not in _DEEDS:
         raise Http404
     try:
-        messages.success(request, _DEEDS[deed](user))
+        _DEEDS[deed].do(user=user)
+        messages.success(request, f"{user.get_username()} {_DEEDS[deed].said}")
     except LastInstanceAdministrator as refusal:
         messages.error(request, refusal.sentence)
     demoted = user.pk == request.user.pk and not user.is_superuser
@@ -112,24 +117,18 @@ def link(request: HttpRequest, user_id: int) -> HttpResponse:
     return _page(request, PersonForm(), sign_in_address(user))
 
 
-def _activate(user: User) -> str:
-    person_activate(user=user, active=True)
-    return f"{user.get_username()} may sign in again."
+@dataclass(frozen=True, slots=True)
+class _Deed:
+    do: Callable[..., object]
+    said: str
+    """What is told afterwards, behind the person's name."""
 
 
-def _deactivate(user: User) -> str:
-    person_activate(user=user, active=False)
-    return f"{user.get_username()} is kept out: sessions are ended and tokens refused."
-
-
-def _promote(user: User) -> str:
-    person_set_instance_administrator(user=user, administrator=True)
-    return f"{user.get_username()} administers the instance now."
-
-
-def _demote(user: User) -> str:
-    person_set_instance_administrator(user=user, administrator=False)
-    return f"{user.get_username()} no longer administers the instance."
-
-
-_DEEDS = {"activate": _activate, "deactivate": _deactivate, "promote": _promote, "demote": _demote}
+_DEEDS = {
+    "activate": _Deed(partial(person_activate, active=True), "may sign in again."),
+    "deactivate": _Deed(partial(person_activate, active=False), "is kept out: sessions are ended and tokens refused."),
+    "promote": _Deed(partial(person_set_instance_administrator, administrator=True), "administers the instance now."),
+    "demote": _Deed(
+        partial(person_set_instance_administrator, administrator=False), "no longer administers the instance."
+    ),
+}

@@ -21,6 +21,8 @@ from analytics.naming import Names, TestName, names, numbers_matching
 from analytics.selectors import priorities_of
 from dashboard import access
 from dashboard.charts import savings
+from dashboard.quarantine.owned import RuleOfMany
+from dashboard.quarantine.owning import owner_book
 from dashboard.web.analysed import analysed
 from dashboard.web.asking import choice, sort_asked, words
 from dashboard.web.clusters import rows_by_cluster
@@ -235,12 +237,13 @@ def _totals(items: list[Item]) -> dict[str, Any]:
 
 HEADERS = (
     *("rank", "test", "cluster", "tests", "names", "causes", "states", "blocked", "alone"),
-    *("machine_minutes", "developer_minutes", "cost", "cost_low", "cost_high", "saved"),
+    *("machine_minutes", "developer_minutes", "cost", "cost_low", "cost_high", "saved", "owner"),
 )
 
 
 def _file_rows(project: Project, columns: Columns, items: list[Item]) -> Iterator[list[Any]]:
     known = names(project.pk, tests=(number for item in items for number in item.numbers))
+    rule = RuleOfMany(owner_book(project))
     for item in items:
         stored, told = item.stored, described(columns, item)
         yield [
@@ -250,4 +253,5 @@ def _file_rows(project: Project, columns: Columns, items: list[Item]) -> Iterato
             [name for name, _ in told.states],
             *(stored[name] for name in ("blocked", "alone", "machine_minutes", "developer_minutes")),
             *(stored[name] for name in ("cost", "low", "high", "saved")),
+            rule.of(known.test(item.numbers[0])).owner if item.numbers else "",
         ]

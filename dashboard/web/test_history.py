@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 from django.db import connection
-from django.db.models import Q
 from django.urls import reverse
 
 from analytics.kernel.executions import Flags, Floats, Ints
-from analytics.models import Analysis, IncidentDecision, IncidentFinding
+from analytics.models import Analysis
+from analytics.run_ends import incident_reports
 from ingest.junit.report import Provenance
 from ingest.models import Attempt, Project, Test
 from ingest.selectors import TestHistory, test_history
@@ -184,10 +184,7 @@ def _numbered(written: list[str]) -> tuple[Ints, list[str]]:
 
 def _incidents(analysis: Analysis | None) -> list[int]:
     """Reports whose failures the analysis took out."""
-    confirmed = Q(data__decided=IncidentDecision.Word.CONFIRMED)
-    by_rules = ~Q(data__why=[]) & ~Q(data__decided=IncidentDecision.Word.REJECTED)
-    found = IncidentFinding.objects.filter(confirmed | by_rules, analysis=analysis)
-    return [] if analysis is None else list(found.values_list("report_id", flat=True))
+    return [] if analysis is None else list(incident_reports(analysis).values_list("report_id", flat=True))
 
 
 def _attempts(names: Sequence[Test], executions: TestHistory) -> dict[int, list[AttemptTold]]:

@@ -17,7 +17,8 @@ from analytics.models import Analysis
 from analytics.naming import TestName, names, numbers_by_name
 from analytics.rows import TestRow, test_rows, value_rows
 from dashboard import access
-from dashboard.quarantine.owned import asked_numbers
+from dashboard.quarantine.owned import RuleOfMany, asked_numbers
+from dashboard.quarantine.owning import owner_book
 from dashboard.web.analysed import analysed
 from dashboard.web.asking import choice, sort_asked, words
 from dashboard.web.doors import project_page
@@ -38,7 +39,7 @@ _COLUMNS = (
     *("longest_burst", "to_get_past", "to_expose", "to_confirm", "last_failure", "flaky_since", "causes"),
     *("order_kind", "cluster", "blocked", "cost"),
 )
-HEADERS = ("number", "name", "classname", "suite", "file", *_COLUMNS)
+HEADERS = ("number", "name", "classname", "suite", "file", *_COLUMNS, "owner")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,14 +135,14 @@ class Listed:
         return self._named(self._ordered(start, size))
 
     def exported(self) -> Iterator[Row]:
-        ordered = self._ordered(0, len(self.rows))
+        ordered, rule = self._ordered(0, len(self.rows)), RuleOfMany(owner_book(self.project))
         for start in range(0, len(ordered), _EXPORTED_AT_ONCE):
             rows = ordered[start : start + _EXPORTED_AT_ONCE]
             numbers = self.columns["number"][rows].tolist()
             known = names(self.project.pk, tests=numbers)
             for number, told in zip(numbers, value_rows(self.columns, _COLUMNS, rows), strict=True):
                 test = known.test(number)
-                yield (number, test.name, test.classname, test.suite, test.file, *told)
+                yield (number, test.name, test.classname, test.suite, test.file, *told, rule.of(test).owner)
 
     def _ordered(self, start: int, size: int) -> Ints:
         """Names are sorted by the database, all else by the columns."""

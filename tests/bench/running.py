@@ -12,3 +12,8 @@ def small_bench(*words: str) -> list[str]:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
     assert "bars missed" in done.stdout, done.stdout + done.stderr
     return [line.strip() for line in done.stdout.splitlines()]
+
+
+def assert_said(said: list[str], *lines: str) -> None:
+    """Each of these lines was said; if not, the failure shows which and all that was."""
+    assert not [line for line in lines if line not in said], said

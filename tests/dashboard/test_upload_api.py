@@ -8,6 +8,7 @@ import threading
 import time
 import zipfile
 from datetime import timedelta
+from functools import partial
 from urllib.parse import urlencode
 
 import pytest
@@ -22,6 +23,7 @@ from dashboard.api import waiting
 from ingest.models import Project, Report, Token, Upload
 from ingest.processing import upload_process
 from ingest.services import project_create, token_create, token_revoke
+from tests.at_once import at_once
 
 XML = b"<testsuite name='s'><testcase classname='c' name='a' time='1'/></testsuite>"
 BAD = b"<testsuite name='s'><testcase classname='c' name='a'/><testcase"
@@ -187,18 +189,11 @@ def test_an_idempotency_key_is_honoured(ci: Ci) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_twenty_at_once_are_one_upload(upload_token: str) -> None:
-    answers: list[tuple[int, int]] = []
-
-    def send() -> None:
+    def send() -> tuple[int, int]:
         response = Ci(upload_token).send(query="?build_id=9")
-        answers.append((response.status_code, response.json()["id"]))
-        connection.close()
+        return response.status_code, response.json()["id"]
 
-    threads = [threading.Thread(target=send) for _ in range(20)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    answers = at_once(*20 * [send])
     assert len(answers) == 20
     assert len({id_ for _, id_ in answers}) == 1
     assert {status for status, _ in answers} == {202}
@@ -208,19 +203,13 @@ def test_twenty_at_once_are_one_upload(upload_token: str) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_one_key_at_once_for_two_bodies_is_one_upload(upload_token: str) -> None:
     """Half of them also come without the key, so that it is remembered while others bring it."""
-    answers: list[tuple[bytes, int, int | None]] = []
 
-    def send(number: int) -> None:
+    def send(number: int) -> tuple[bytes, int, int | None]:
         content, key = (XML, SECOND)[number % 2], {"idempotency-key": "k"} if number % 4 < 2 else {}
         response = Ci(upload_token).send(content, **key)
-        answers.append((content, response.status_code, response.json().get("id")))
-        connection.close()
+        return content, response.status_code, response.json().get("id")
 
-    threads = [threading.Thread(target=send, args=(number,)) for number in range(20)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    answers = at_once(*(partial(send, number) for number in range(20)))
     assert {status for _, status, _ in answers} == {202, 409}
     assert len({content for content, status, _ in answers if status == 409}) == 1
     assert len({id_ for _, status, id_ in answers if status == 202}) == Upload.objects.count() == 2

@@ -1,16 +1,15 @@
 """One that sends too much is told to wait; others notice nothing, and no answer of the gate gets better by it."""
 
-import threading
 from collections import Counter
 from types import SimpleNamespace
 
 import pytest
-from django.db import connection
 from django.test import Client
 
 from ingest.models import Token, Upload
 from ingest.services import project_create, token_create
 from tests.api_client import Program
+from tests.at_once import at_once
 from tests.hostile.archives import DOCUMENT
 
 OTHERS = 20
@@ -47,20 +46,7 @@ def test_of_a_thousand_uploads_of_one_project_only_it_is_told_to_wait(
 
 @pytest.mark.django_db(transaction=True)
 def test_one_body_fifty_times_at_once_is_one_upload(upload_token: str) -> None:
-    start, answered = threading.Barrier(50), []
-
-    def client() -> None:
-        start.wait()
-        try:
-            answered.append(send(Client(), upload_token, "shop", 1))
-        finally:
-            connection.close()
-
-    clients = [threading.Thread(target=client) for _ in range(50)]
-    for one in clients:
-        one.start()
-    for one in clients:
-        one.join()
+    answered = at_once(*50 * [lambda: send(Client(), upload_token, "shop", 1)])
     assert answered == [202] * 50
     assert Upload.objects.count() == 1
 

@@ -14,6 +14,7 @@ from dashboard.notify.spreading import notifications_spread
 from ingest.models import Project
 from ingest.services import project_create
 from tests.dashboard.openapi import Schema
+from tests.database_text import whole_database
 from tests.notify.conftest import SECRET, Open
 from tests.notify.receiver import Receiver, Says
 from tests.web.reading import queries
@@ -157,20 +158,9 @@ def test_no_secret_in_logs_rows_pages_or_answers(
     shown += [browser.post(f"{PAGE}/channels/{one.pk}/test", follow=True) for one in Channel.objects.all()]
     shown += [ask("GET"), *(ask("POST", f"/{one.pk}/test") for one in Channel.objects.all())]
     assert all(one.status_code == 200 for one in shown)
-    told = "".join(one.content.decode() for one in shown) + caplog.text + _whole_database()
+    told = "".join(one.content.decode() for one in shown) + caplog.text + whole_database()
     assert "It answered 500." in told
     assert "canary" not in told.replace(connection.settings_dict["NAME"], "")
-
-
-def _whole_database() -> str:
-    """Every row of every table of ours, as text."""
-    with connection.cursor() as cursor:
-        tables = [one for one in connection.introspection.table_names(cursor) if one != "django_session"]
-        told = []
-        for table in tables:
-            cursor.execute(f'SELECT t::text FROM "{table}" AS t')
-            told += [row[0] for row in cursor.fetchall()]
-    return "\n".join(told)
 
 
 def test_a_changed_key_makes_secrets_unreadable_and_says_so(settings) -> None:

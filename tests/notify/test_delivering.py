@@ -2,7 +2,6 @@
 
 import hashlib
 import hmac
-import threading
 import uuid
 from datetime import datetime, timedelta
 
@@ -18,6 +17,7 @@ from dashboard.quarantine.services import notify, quarantine_act
 from dashboard.quarantine.states import Action
 from ingest.models import Test
 from ingest.services import project_create
+from tests.at_once import at_once
 from tests.notify.conftest import SECRET, Kept, Open
 from tests.notify.receiver import Received, Receiver, Says
 from tests.quarantine.conftest import ANNA, report
@@ -268,20 +268,7 @@ def test_the_late_result_of_a_worker_that_lost_its_claim_is_thrown_away(
 def test_two_workers_at_once_send_once(channel: Open, receiver: Receiver, held) -> None:
     for number in range(8):
         channel(name=str(number))
-    workers, start = [], threading.Barrier(6)
-
-    def work() -> None:
-        try:
-            start.wait()
-            sweep()
-        finally:
-            connection.close()
-
-    for _ in range(6):
-        workers.append(threading.Thread(target=work))
-        workers[-1].start()
-    for worker in workers:
-        worker.join()
+    assert not [one for one in at_once(*[sweep] * 6) if isinstance(one, Exception)]
     sweep()
     delivered = [one.headers["x-flakeboard-delivery"] for one in receiver.received]
     assert len(delivered) == len(set(delivered)) == 8

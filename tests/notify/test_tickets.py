@@ -1,11 +1,9 @@
 """Tickets: a link for any tracker, and issues on GitHub and GitLab, one for each quarantine however often it is asked."""
 
 import json
-import threading
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from django.db import connection
 from django.template.loader import render_to_string
 from django.test import Client
 
@@ -18,6 +16,7 @@ from dashboard.quarantine.models import Quarantine
 from dashboard.quarantine.services import quarantine_act
 from dashboard.quarantine.states import Action
 from ingest.models import Test
+from tests.at_once import at_once
 from tests.notify.receiver import Receiver, Says
 from tests.notify.trackers import FakeGitHub, FakeGitLab
 from tests.quarantine.conftest import ANNA, BEN
@@ -82,24 +81,12 @@ def test_github_finds_a_new_ticket_before_its_search_knows_it(github: FakeGitHub
 
 @pytest.mark.django_db(transaction=True)
 def test_many_at_once_get_one_ticket(github: FakeGitHub, held: Quarantine) -> None:
-    start, told = threading.Barrier(5), []
-
-    def ask() -> None:
-        try:
-            start.wait()
-            told.append(ticket_open(quarantine=held, actor=ANNA))
-        except TrackerFailed as error:
-            told.append(str(error))
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=ask) for _ in range(5)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    told = at_once(*[lambda: ticket_open(quarantine=held, actor=ANNA)] * 5)
     assert len(github.issues) == 1
-    assert all("issues/1" in one or "just now" in one for one in told)
+    urls = [one for one in told if isinstance(one, str)]
+    assert urls and all("issues/1" in one for one in urls)
+    refusals = [one for one in told if one not in urls]
+    assert all(isinstance(one, TrackerFailed) and "just now" in str(one) for one in refusals)
 
 
 def test_a_change_meanwhile_keeps_both(github: FakeGitHub, held: Quarantine) -> None:

@@ -1,4 +1,4 @@
-"""A project with a token of each scope, and a worker that processes at once."""
+"""A project with a token of each scope, one that is analysed, and a worker that processes at once."""
 
 from collections.abc import Callable
 
@@ -9,6 +9,12 @@ from dashboard.quarantine.states import Action, ActorKind
 from ingest.models import Project, Test, Token
 from ingest.processing import upload_process
 from ingest.services import token_create
+from tests.api_client import Program
+from tests.dashboard.analysed import Analysed
+from tests.dashboard.conftest import committed, shop
+from tests.dashboard.openapi import Schema
+
+__all__ = ["committed", "shop"]
 
 ANNA = Actor(ActorKind.PERSON, "anna")
 BEN = Actor(ActorKind.PERSON, "ben")
@@ -35,6 +41,17 @@ def report(tests: int = 20, **verdicts: str) -> bytes:
 @pytest.fixture
 def quarantine_token(project: Project) -> str:
     return token_create(project=project, name="bot", scope=Token.Scope.QUARANTINE)[1]
+
+
+@pytest.fixture
+def bot(shop: Analysed) -> Program:
+    """A program that may quarantine in the analysed project."""
+    return Program(token_create(project=shop.project, name="bot", scope=Token.Scope.QUARANTINE)[1])
+
+
+@pytest.fixture(scope="module")
+def schema() -> Schema:
+    return Schema()
 
 
 @pytest.fixture

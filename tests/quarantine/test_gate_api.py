@@ -1,12 +1,11 @@
 """The gate as CI asks it: real reports, real quarantines, the answer as the schema says."""
 
 import json
-import threading
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
@@ -20,6 +19,7 @@ from ingest.models import Project, Run, Test, Token, Upload
 from ingest.processing import upload_process
 from ingest.renaming import test_alias as alias
 from ingest.services import project_create, token_create
+from tests.at_once import at_once
 from tests.dashboard.openapi import Schema
 from tests.quarantine.conftest import ANNA, case, report, suite
 
@@ -326,19 +326,7 @@ def test_a_decision_is_kept_with_its_run(ci: Ci, history, quarantined) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_many_at_once_have_one_answer(ci: Ci, upload_token: str, history, quarantined) -> None:
     quarantined("test_03")
-    answers: list[dict] = []
-
-    def ask() -> None:
-        try:
-            answers.append(Ci(upload_token).ask(report(**FLAKY), build_id="same"))
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=ask) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    answers = at_once(*[lambda: Ci(upload_token).ask(report(**FLAKY), build_id="same")] * 6)
     decided = [one for one in answers if one["decided"]]
     assert len(answers) == 6 and decided
     assert {one["id"] for one in answers} == {answers[0]["id"]}
@@ -351,27 +339,16 @@ def test_a_release_while_uploads_are_judged_comes_before_or_after_each_answer(ci
     quarantine = quarantined("test_03")
     asked = [ci.post(report(**FLAKY), build_id=f"r{n}", wait=0) for n in range(2)]
     assert all(one.json()["passed"] for one in asked)
-    go, answers = threading.Barrier(5), []
 
-    def ask(number: int) -> None:
-        try:
-            go.wait()
-            answers.extend(ci.ask(report(**FLAKY), build_id=f"n{number}-{n}") for n in range(4))
-        finally:
-            connection.close()
+    def ask(number: int) -> list[dict]:
+        return [ci.ask(report(**FLAKY), build_id=f"n{number}-{n}") for n in range(4)]
 
-    def release() -> None:
-        try:
-            go.wait()
-            quarantine_act(quarantine=quarantine, version=1, action=Action.RELEASE, actor=ANNA)
-        finally:
-            connection.close()
+    def release() -> Quarantine:
+        return quarantine_act(quarantine=quarantine, version=1, action=Action.RELEASE, actor=ANNA)
 
-    threads = [threading.Thread(target=ask, args=(n,)) for n in range(4)] + [threading.Thread(target=release)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    *asked, released = at_once(*(partial(ask, number) for number in range(4)), release)
+    assert isinstance(released, Quarantine)
+    answers = [answer for answered in asked for answer in answered]
     assert len(answers) == 16
     assert {tuple(codes(one)) for one in answers} <= {(), ("not_quarantined",)}
     for one in answers:

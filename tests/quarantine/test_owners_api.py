@@ -1,39 +1,16 @@
 """Owner rules as programs set them."""
 
-from collections.abc import Iterator
-
 import pytest
 from django.test import Client
 
 from dashboard.quarantine.models import OwnerPattern, TestOwner
 from ingest.models import Token
 from ingest.services import project_create, token_create
-from tests.api_client import Program, code, committed_once
-from tests.dashboard.analysed import Analysed, make
+from tests.api_client import Program, code
+from tests.dashboard.analysed import Analysed
 from tests.dashboard.openapi import Schema
 
 FILE = "*             @all\n/cart.py      @cart @infra\n"
-
-
-@pytest.fixture(scope="module")
-def committed(django_db_setup: None, django_db_blocker) -> Iterator[Analysed]:
-    with committed_once(django_db_blocker, make) as made:
-        yield made
-
-
-@pytest.fixture
-def shop(committed: Analysed, db: None) -> Analysed:
-    return committed
-
-
-@pytest.fixture
-def bot(shop: Analysed) -> Program:
-    return Program(token_create(project=shop.project, name="bot", scope=Token.Scope.QUARANTINE)[1])
-
-
-@pytest.fixture(scope="module")
-def schema() -> Schema:
-    return Schema()
 
 
 def test_rules_are_set_as_a_whole_and_decide(bot: Program, shop: Analysed, schema: Schema) -> None:

@@ -1,10 +1,8 @@
 """Changes of a quarantine: each an event, none lost, one at a time."""
 
-import threading
 from datetime import timedelta
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from dashboard.quarantine.models import Member, Quarantine, QuarantineEvent
@@ -20,6 +18,7 @@ from dashboard.quarantine.services import (
 )
 from dashboard.quarantine.states import Action, NotAllowed, State
 from ingest.models import Project, Test
+from tests.at_once import at_once
 from tests.quarantine.conftest import ANNA, BEN, report
 
 
@@ -148,27 +147,6 @@ def test_a_failure_outside_the_scope_is_not_masked(project, tests, quarantined, 
 
 
 # -- races -------------------------------------------------------------------------------------------------------
-
-
-def at_once(*jobs) -> list[object]:
-    """Run the jobs in threads that start together; what each returned or raised."""
-    start, results = threading.Barrier(len(jobs)), [None] * len(jobs)
-
-    def run(place: int) -> None:
-        try:
-            start.wait()
-            results[place] = jobs[place]()
-        except Exception as error:
-            results[place] = error
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=run, args=(place,)) for place in range(len(jobs))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return results
 
 
 @pytest.mark.django_db(transaction=True)

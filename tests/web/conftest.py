@@ -5,10 +5,11 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from ingest.models import Project
+from tests.dashboard.conftest import committed, shop
 from tests.people.signed_in import browser_of
 from tests.web.analysed_project import committed_demo, demo, reader
 
-__all__ = ["committed_demo", "demo", "reader"]
+__all__ = ["committed", "committed_demo", "demo", "reader", "shop"]
 
 
 @pytest.fixture(autouse=True)

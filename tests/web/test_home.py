@@ -8,26 +8,36 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from analytics.models import IncidentDecision
 from analytics.services import analysis_refresh
-from ingest.models import Project, Report
+from dashboard.quarantine.models import Quarantine
+from dashboard.quarantine.services import Terms, quarantine_create
+from dashboard.quarantine.states import Action
+from ingest.models import Project, Report, Test
 from ingest.services import project_create
 from tests.conftest import Send
 from tests.web.analysed_project import Demo
+from tests.web.quarantining import ANNA
 
-COST = 7
-"""Session and user; projects, uploads, runs, analyses, incidents."""
+COST = 9
+"""Session and user; projects, rates, incidents; uploads, runs, analyses and quarantines of those on the page."""
 
 
-def read(client: Client) -> str:
-    response = client.get("/")
+def read(client: Client, **query: str) -> str:
+    response = client.get("/", query)
     assert response.status_code == 200
     return response.content.decode()
 
 
 def words(shown: str) -> str:
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", shown)).split())
+
+
+def slugs(shown: str) -> list[str]:
+    """The projects that are listed."""
+    return re.findall(r'class="fb-name" href="/projects/([\w-]+)/"', shown)
 
 
 def test_the_project_that_flakiness_hurts_most_is_named_first(demo: Demo, reader: Client, send: Send) -> None:
@@ -38,7 +48,7 @@ def test_the_project_that_flakiness_hurts_most_is_named_first(demo: Demo, reader
     runs = demo.api.read("analyses/current")["analysis"]["runs"]
     share = f"{runs['flaky'] / runs['total'] * 100:.1f}".removesuffix(".0")
     assert f"Simulated needs you most: flaky tests failed {share} % of its {runs['total']} runs" in words(shown)
-    assert re.findall(r'class="fb-name" href="/projects/([\w-]+)/"', shown) == ["sim", "shop"]
+    assert slugs(shown) == ["sim", "shop"]
 
 
 def test_a_row_counts_what_the_analysis_says(demo: Demo, reader: Client) -> None:
@@ -47,6 +57,15 @@ def test_a_row_counts_what_the_analysis_says(demo: Demo, reader: Client) -> None
     assert f'href="{demo.at("tests")}?state=flaky">{states["flaky"]}</a>' in shown
     assert f'href="{demo.at("incidents")}">{demo.analysis.summary["incidents"]}</a>' in shown
     assert 'class="fb-spark"' in shown
+
+
+def test_a_row_counts_the_tests_that_are_quarantined_now(demo: Demo, reader: Client) -> None:
+    tests = list(Test.objects.filter(project=demo.project, alias_of=None)[:4])
+    for some, action in ((tests[:2], Action.QUARANTINE), (tests[2:3], Action.QUARANTINE), (tests[3:], Action.PROPOSE)):
+        quarantine_create(project=demo.project, tests=some, actor=ANNA, terms=Terms(), action=action)
+    assert f'href="{demo.at("quarantines")}">3</a>' in read(reader)
+    Quarantine.objects.filter(members__test=tests[2]).update(expires_at=timezone.now())
+    assert f'href="{demo.at("quarantines")}">2</a>' in read(reader), "one has expired"
 
 
 def test_a_decided_incident_is_no_longer_open(demo: Demo, reader: Client) -> None:
@@ -91,6 +110,46 @@ def test_the_list_is_exported(demo: Demo, reader: Client) -> None:
     (row,) = [one for one in rows if one["project"] == "sim"]
     assert row["flaky_tests"] == demo.analysis.summary["states"]["flaky"]
     assert row["flaky_runs"] == demo.analysis.summary["runs"]["flaky"]
+
+
+@pytest.fixture
+def many(demo: Demo) -> Demo:
+    """120 projects beside the one that needs somebody."""
+    rest = [
+        Project(slug=f"{kind}-{number:03}", name=f"{kind.title()} {number:03}") for kind in KINDS for number in ROWS
+    ]
+    Project.objects.exclude(pk=demo.project.pk).delete()
+    Project.objects.bulk_create(rest)
+    return demo
+
+
+KINDS, ROWS = ("api", "web"), range(60)
+
+
+def test_many_projects_come_page_by_page_each_once(many: Demo, reader: Client) -> None:
+    pages = [read(reader, page=str(number)) for number in (1, 2, 3)]
+    expected = ["sim", *(f"{kind}-{number:03}" for kind in KINDS for number in ROWS)]
+    assert [len(slugs(page)) for page in pages] == [50, 50, 21]
+    assert [slug for page in pages for slug in slugs(page)] == expected
+    assert all("Simulated needs you most" in words(page) for page in pages)
+    assert "51 to 100 of 121" in words(pages[1])
+
+
+def test_projects_are_found_by_name(many: Demo, reader: Client) -> None:
+    shown = read(reader, q="WEB 00")
+    assert slugs(shown) == [f"web-{number:03}" for number in range(10)]
+    assert slugs(read(reader, q="web", page="2")) == [f"web-{number:03}" for number in range(50, 60)]
+    rows = json.loads(b"".join(reader.get("/", {"format": "json", "q": "web"}).streaming_content))
+    assert [row["project"] for row in rows] == [f"web-{number:03}" for number in ROWS]
+    nothing = words(read(reader, q="none is called so"))
+    assert "No project fits. Show all" in nothing
+    assert "Make the first project" not in nothing
+
+
+def test_a_page_costs_the_same_among_many(many: Demo, reader: Client) -> None:
+    with CaptureQueriesContext(connection) as queries:
+        read(reader)
+    assert len(queries) == COST, [query["sql"][:80] for query in queries]
 
 
 @pytest.mark.parametrize("more", [1, 20])

@@ -11,6 +11,9 @@ from dashboard.quarantine.models import Policy, Quarantine
 from dashboard.quarantine.policy_settings import PolicySettings
 from dashboard.quarantine.services import policy_set
 from dashboard.web.policy_form import initial_of
+from ingest.models import Token
+from ingest.services import token_create
+from tests.api_client import Program
 from tests.people.signed_in import browser_of, member
 from tests.web.analysed_project import Demo
 from tests.web.listing import new_project, words_of
@@ -22,6 +25,12 @@ def settings(**changed: object) -> dict[str, object]:
     """What the form sends; boxes that are not ticked are not sent."""
     told = {**initial_of(PolicySettings()), **changed}
     return {name: "on" if value is True else value for name, value in told.items() if value is not False}
+
+
+def bot(demo: Demo) -> Program:
+    """A program that may try policies."""
+    text = token_create(project=demo.project, name="bot", scope=Token.Scope.QUARANTINE)[1]
+    return Program(text, demo.project.slug)
 
 
 def test_the_defaults_hold_until_somebody_saves(reader: Client, demo: Demo) -> None:
@@ -63,7 +72,7 @@ def test_trying_changes_nothing_and_tells_what_the_api_tells(reader: Client, dem
     tried = reader.post(demo.at("policy"), {**settings(mode="quarantine", most_share=1), "deed": "try"})
     assert tried.status_code == 302 and "csrf" not in tried["Location"]
     shown = reader.get(tried["Location"].partition("#")[0]).content.decode()
-    told = demo.api.post("policy/dry-run", settings={"mode": "quarantine", "most_share": 1}, days=0).json()["today"]
+    told = bot(demo).post("policy/dry-run", settings={"mode": "quarantine", "most_share": 1}, days=0).json()["today"]
     assert "settings on trial" in shown
     assert f"{len(told['steps'])} steps; at most {told['cap']} tests at once." in words(shown).replace(" ?", "")
     for step in told["steps"]:
@@ -78,7 +87,7 @@ def test_the_cap_is_shouted(reader: Client, demo: Demo) -> None:
 
 def test_the_past_is_told_by_day(reader: Client, demo: Demo) -> None:
     shown = words_of(reader, demo.at("policy"), past=1)
-    told = demo.api.post("policy/dry-run", days=90).json()
+    told = bot(demo).post("policy/dry-run", days=90).json()
     meant = told["meant"]
     assert f"Of {meant['flaky']} runs that flaky tests alone made fail, {meant['flaky_passed']}" in shown
     days = {row["at"][:10] for row in told["past"]}

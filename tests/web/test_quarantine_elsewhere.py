@@ -1,5 +1,6 @@
 """What other pages say of quarantines and owners, and how they lead into one."""
 
+import pytest
 from django.test import Client
 from django.utils import timezone
 
@@ -11,7 +12,7 @@ from dashboard.quarantine.services import quarantine_act
 from dashboard.quarantine.states import Action
 from ingest.models import Run, Test, Upload
 from tests.web.analysed_project import Demo
-from tests.web.listing import queries_of, rows_of, source_of, words_of
+from tests.web.listing import queries_of, rows_of, source_of, table_of, words_of
 from tests.web.quarantining import ANNA, flaky, quarantined
 
 
@@ -48,6 +49,14 @@ def test_a_clusters_page_leads_into_one(reader: Client, demo: Demo) -> None:
     cluster = ClusterFinding.objects.filter(analysis=demo.analysis, view="together").first()
     shown = source_of(reader, demo.at("cluster", "together", cluster.number))
     assert f"{demo.at('quarantine_new')}?cluster=together/{cluster.number}" in shown
+
+
+@pytest.mark.parametrize("page", ["tests", "priorities"])
+def test_files_name_the_owner_too(reader: Client, demo: Demo, page: str) -> None:
+    assert {row["owner"] for row in rows_of(reader, demo.at(page))} == {""}
+    owner_patterns_set(project=demo.project, patterns=[Pattern("classname", "*", "@cart")])
+    assert {row["owner"] for row in rows_of(reader, demo.at(page))} == {"@cart"}
+    assert {row["owner"] for row in table_of(reader, demo.at(page))} == {"'@cart"}, "which is no formula"
 
 
 def test_tests_are_listed_by_owner_as_the_api_does(reader: Client, demo: Demo) -> None:

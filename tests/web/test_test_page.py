@@ -1,7 +1,6 @@
 """The page of one test: its answer in a sentence, its numbers as the API has them, its evidence to be looked up."""
 
 import re
-from collections.abc import Iterator
 from datetime import timedelta
 from html import unescape
 
@@ -127,20 +126,6 @@ def test_every_link_of_the_page_leads_somewhere(reader: Client, demo: Demo) -> N
 
 
 # -- each situation has its own words ----------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def committed_shop(django_db_setup: None, django_db_blocker) -> Iterator[Analysed]:
-    with django_db_blocker.unblock():
-        made = analysed.make()
-    yield made
-    with django_db_blocker.unblock():
-        made.project.delete()
-
-
-@pytest.fixture
-def shop(committed_shop: Analysed, db: None) -> Analysed:
-    return committed_shop
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.utils import timezone
 
+from dashboard.notify.fields import BadField
 from dashboard.notify.models import TrackerSettings
 from dashboard.notify.outgoing import Refused, target_of
 from dashboard.notify.sealing import seal
@@ -18,12 +19,8 @@ _GITLAB = re.compile(r"[0-9]{1,18}|[A-Za-z0-9_.-]{1,100}(/[A-Za-z0-9_.-]{1,100})
 Kind = TrackerSettings.Kind
 
 
-class BadTracker(Exception):
-    """A tracker that cannot be: which field, and a sentence."""
-
-    def __init__(self, field: str, sentence: str) -> None:
-        self.field, self.sentence = field, sentence
-        super().__init__(sentence)
+class BadTracker(BadField):
+    """A tracker that cannot be."""
 
 
 @dataclass(frozen=True, slots=True)
