@@ -17,7 +17,7 @@ def web() -> list[str]:
     bind = f"[{settings.BIND}]" if ":" in settings.BIND else settings.BIND
     return _python(
         *("gunicorn", "dashboard.wsgi", "--bind", f"{bind}:{settings.PORT}"),
-        *("--worker-class", "gthread", "--workers", str(settings.WEB_CONCURRENCY)),
+        *("--worker-class", "dashboard.web_worker.Worker", "--workers", str(settings.WEB_CONCURRENCY)),
         *("--threads", str(settings.WEB_THREADS), "--timeout", "120", "--graceful-timeout", "10"),
         *("--log-level", "warning", "--logger-class", "dashboard.web_log.Logger"),
         *("--worker-tmp-dir", str(settings.HOME)),

@@ -160,6 +160,7 @@ CELERY_BEAT_SCHEDULE = {
 }
 WEB_CONCURRENCY = environment.number("WEB_CONCURRENCY", 2, least=1, most=256)
 WEB_THREADS = environment.number("WEB_THREADS", 16, least=1, most=1_024)
+WEB_SILENCE_SECONDS = environment.number("WEB_SILENCE_SECONDS", 10, least=1, most=300)
 
 # -- analyses ---------------------------------------------------------------------------------------------------
 

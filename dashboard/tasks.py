@@ -8,7 +8,7 @@ from django.conf import settings
 from analytics import refreshing
 from dashboard import demo, demo_decisions, logs
 from dashboard.celery import app
-from dashboard.keeping import deleting, retaining
+from dashboard.keeping import deleting, quotas, retaining
 from dashboard.notify import delivering, digesting, spreading
 from dashboard.quarantine import applying, expiry
 from ingest import processing
@@ -19,9 +19,14 @@ _KEEPING_SECONDS = 30
 
 @app.task(name="uploads.process")
 def process_upload(upload_id: int) -> None:
-    logs.note(upload=upload_id)
-    if upload := processing.upload_process(upload_id=upload_id):
+    """Woken for one upload, a worker does the one whose turn it is."""
+    held = processing.upload_claim_in_turn(woken_for=upload_id, put_back=wake_worker)
+    if held is None:
+        return
+    logs.note(upload=held.upload_id)
+    if upload := processing.upload_process_claimed(upload_id=held.upload_id, claim=held.claim):
         logger.info("the upload is finished")
+        quotas.cases_count(upload=upload)
         refreshing.refresh_ask(project_id=upload.project_id)
 
 

@@ -157,6 +157,7 @@ class Upload(models.Model):
             models.Index(
                 fields=("received_at",), name="upload_waiting", condition=Q(state__in=("received", "processing"))
             ),
+            models.Index(fields=("project", "received_at", "id"), name="upload_turn", condition=Q(state="received")),
         )
 
 

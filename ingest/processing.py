@@ -5,16 +5,15 @@ update: whatever happens to the worker, only the holder of the claim can finish 
 
 import io
 import logging
-import threading
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 import numpy as np
 from django.conf import settings
-from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
@@ -23,6 +22,7 @@ from ingest.bundle import read_parts
 from ingest.interning import InternedTests, tests_intern
 from ingest.junit.report import ParsedReport
 from ingest.junit.upload import UploadReading, read_upload
+from ingest.leases import kept_alive
 from ingest.metadata import ORDER_EXECUTED, RunMetadata
 from ingest.models import Run, Upload, UploadChunk
 from ingest.redaction import redact_report
@@ -30,6 +30,7 @@ from ingest.renaming import renames_suggest
 from ingest.selectors import run_files
 from ingest.services import CHUNK_BYTES
 from ingest.storing import RunChanged, report_store, run_store
+from ingest.turns import Claimed, Turns
 from ingest.vectors import Numbers
 
 logger = logging.getLogger(__name__)
@@ -47,6 +48,8 @@ class ClaimLost(Exception):
 
 
 _LONGEST_PAUSE = timedelta(minutes=5)
+_turns = Turns()
+"""As this process goes round the projects."""
 
 
 def _lease() -> timedelta:
@@ -71,11 +74,25 @@ def upload_take_over(*, upload: Upload) -> None:
 def upload_process(*, upload_id: int) -> Upload | None:
     """Process an upload from claim to end. None where it was not there to be claimed, or was not brought to an end."""
     claim = upload_claim(upload_id=upload_id)
-    if claim is None:
-        return None
+    return upload_process_claimed(upload_id=upload_id, claim=claim) if claim is not None else None
+
+
+def upload_claim_in_turn(*, woken_for: int, put_back: Callable[[int], None]) -> Claimed | None:
+    """Take the upload whose turn it is. `put_back` gets the one that the worker was woken for, if that has to wait."""
+    held = _turns.claim(woken_for=woken_for, lease=_lease())
+    if held is None:  # somebody held its row for a moment, or it is done
+        claim = upload_claim(upload_id=woken_for)
+        return Claimed(woken_for, claim) if claim is not None else None
+    if held.upload_id != woken_for and Upload.objects.filter(pk=woken_for, state=State.RECEIVED).exists():
+        put_back(woken_for)
+    return held
+
+
+def upload_process_claimed(*, upload_id: int, claim: uuid.UUID) -> Upload | None:
+    """Process an upload that is ours. None where it was not brought to an end."""
     upload = Upload.objects.select_related("project").get(pk=upload_id)
     try:
-        with _kept_alive(upload_id, claim):
+        with kept_alive(f"upload {upload_id}", settings.UPLOAD_LEASE_SECONDS, partial(_renew, upload_id, claim)):
             done = _process(upload, claim)
     except ClaimLost:
         logger.warning("upload %s: the claim was lost; its new holder finishes it", upload_id)
@@ -93,6 +110,10 @@ def upload_process(*, upload_id: int) -> Upload | None:
         except Exception:
             logger.exception("upload %s: no renames suggested", upload_id)
     return upload
+
+
+def _renew(upload_id: int, claim: uuid.UUID) -> None:
+    Upload.objects.filter(pk=upload_id, claim=claim).update(lease_until=Now() + _lease())
 
 
 def _process(upload: Upload, claim: uuid.UUID) -> tuple[Run, Numbers] | None:
@@ -195,29 +216,6 @@ def _set_aside(uploads: QuerySet[Upload], code: str, sentence: str) -> None:
     """Give up on uploads, and say why; their bytes are kept for a person to look at."""
     error = {"code": code, "sentence": sentence}
     uploads.update(state=State.FAILED, claim=None, finished_at=timezone.now(), error=error)
-
-
-@contextmanager
-def _kept_alive(upload_id: int, claim: uuid.UUID) -> Iterator[None]:
-    """Renew the lease while the work takes long."""
-    done = threading.Event()
-
-    def renew() -> None:
-        try:
-            while not done.wait(settings.UPLOAD_LEASE_SECONDS / 3):
-                Upload.objects.filter(pk=upload_id, claim=claim).update(lease_until=Now() + _lease())
-        except DatabaseError:
-            logger.warning("upload %s: the lease could not be renewed", upload_id)
-        finally:
-            connection.close()
-
-    thread = threading.Thread(target=renew, name=f"lease-{upload_id}", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()
 
 
 class _Chunks(io.RawIOBase):

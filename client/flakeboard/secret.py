@@ -37,7 +37,9 @@ class Secret:
 
 
 def redact(text: str) -> str:
-    """The text without any token that was read, and without what has a token's shape."""
-    for secret in _known:
+    """The text without any token that was read, and without what has a token's shape.
+
+    The longest first: one that is the beginning of another would leave the other's end behind."""
+    for secret in sorted(_known, key=len, reverse=True):
         text = text.replace(secret, "...")
     return _SHAPE.sub("flk_...", text)

@@ -22,7 +22,7 @@ from dashboard.api.parsing import JSONParser
 from dashboard.api.project_view import ProjectView
 from dashboard.api.schema import INVALID
 from dashboard.api.sent import sent, token_actor
-from dashboard.api.upload_schema import ERRORS
+from dashboard.api.upload_schema import ERRORS, TOO_OFTEN
 from dashboard.notify.channels import BadChannel, Wanted, channel_create, channel_delete, channel_try, channel_update
 from dashboard.notify.models import Channel
 
@@ -125,8 +125,9 @@ class ChannelTrialView(OneChannelView):
     @extend_schema(
         operation_id="channels_try",
         summary="Send a test message",
+        description="A project may send ten a minute.",
         request=None,
-        responses={200: TrialSerializer, **ERRORS},
+        responses={200: TrialSerializer, **ERRORS, 429: TOO_OFTEN},
     )
     def post(self, request: Request, slug: str, channel_id: int) -> Response:
         outcome = channel_try(channel=self.channel())

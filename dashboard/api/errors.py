@@ -11,6 +11,7 @@ from rest_framework import exceptions, status
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
+from dashboard.people.rates import TooOften
 from ingest.junit.problems import Refused
 from ingest.tokens import redact
 
@@ -67,8 +68,8 @@ _KNOWN: dict[type[Exception], ApiError] = {
 def handle(exception: Exception, context: dict[str, Any]) -> Response | None:
     """DRF's exception handler: whatever was raised, in our form."""
     set_rollback()
-    if isinstance(exception, ApiError):
-        return exception.response()
+    if isinstance(exception, ApiError | TooOften):
+        return _refused(exception).response()
     if isinstance(exception, OperationalError | InterfaceError):
         logger.warning("the database cannot be reached: %s", str(exception).strip().splitlines()[0])
         connection.close()
@@ -91,6 +92,12 @@ def handle(exception: Exception, context: dict[str, Any]) -> Response | None:
         return ApiError(status.HTTP_400_BAD_REQUEST, "bad_request", "The request cannot be read.").response()
     logger.exception("unexpected error in the API", exc_info=exception)
     return ApiError(500, "internal", "Something went wrong on our side; it is in the server's log.").response()
+
+
+def _refused(exception: ApiError | TooOften) -> ApiError:
+    if isinstance(exception, ApiError):
+        return exception
+    return ApiError(429, "too_often", exception.sentence, headers={"Retry-After": str(exception.seconds)})
 
 
 def _unauthenticated(exception: exceptions.APIException) -> Response:

@@ -94,7 +94,7 @@ class GateListView(GateAnswers):
     )
     def post(self, request: Request, slug: str) -> Response:
         project = self.project()
-        check_gate(request.auth)
+        check_gate(request.auth, project)
         wait = _wait(request)
         upload, asked = _receive(request, project)
         decision = gate_ask(upload=upload, **asked)

@@ -19,11 +19,11 @@ from dashboard.api.policy_serializers import (
 from dashboard.api.project_view import ProjectView
 from dashboard.api.schema import INVALID
 from dashboard.api.sent import sent, token_actor
-from dashboard.api.upload_schema import ERRORS
+from dashboard.api.upload_schema import ERRORS, TOO_OFTEN
 from dashboard.api.upload_serializers import ErrorSerializer
 from dashboard.quarantine.applying import dry_run
 from dashboard.quarantine.policy_settings import BadSettings, PolicySettings
-from dashboard.quarantine.rehearsal import Rehearsal, rehearse
+from dashboard.quarantine.rehearsal import Rehearsal, rehearse_asked
 from dashboard.quarantine.selectors import PolicyNow, policy_of
 from dashboard.quarantine.services import PolicyConflict, policy_set
 from dashboard.quarantine.simulation import Meant, Simulation
@@ -85,22 +85,24 @@ class PolicyView(ProjectView):
 
 
 class DryRunView(ProjectView):
+    actions = {"POST": "quarantine"}
     parser_classes = (JSONParser,)
 
     @extend_schema(
         operation_id="policy_dry_run",
         summary="What a policy would do, and would have done",
         description="Today, by the current analysis; and at every seventh day of the last 90, by analyses of what was "
-        "known then, proposals taken as approved. Nothing is changed. It stops after 20 seconds and says so.",
+        "known then, proposals taken as approved. Nothing is changed. It stops after 20 seconds and says so. "
+        "Needs a token of the scope quarantine. A project gets six a minute over past days.",
         request=DryRunRequestSerializer,
-        responses={200: DryRunSerializer, **ERRORS, 422: INVALID},
+        responses={200: DryRunSerializer, **ERRORS, 422: INVALID, 429: TOO_OFTEN},
     )
     def post(self, request: Request, slug: str) -> Response:
         project, told = self.project(), sent(DryRunRequestSerializer, request)
         chosen = request.data.get("settings")
         settings = policy_of(project.pk).settings if chosen is None else _settings(chosen)
         today = dry_run(project, settings)
-        past = rehearse(project, settings, days=told["days"]) if told["days"] else _nothing(settings)
+        past = rehearse_asked(project, settings, days=told["days"]) if told["days"] else _nothing(settings)
         body = {
             "settings": settings.as_json(),
             "today": None if today is None else plan_told(today),

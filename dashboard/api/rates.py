@@ -1,4 +1,5 @@
-"""How much one token may send: uploads, their bytes, and questions to the gate, each from a bucket of its own."""
+"""How much one token may send and one project may have, each from a bucket of its own: one statement before the body is
+read, one after it."""
 
 from math import ceil
 
@@ -6,47 +7,60 @@ from django.conf import settings
 
 from dashboard.access import Key
 from dashboard.api.errors import ApiError
+from dashboard.keeping.quotas import cases_look, storage_ask
 from dashboard.people.models import PersonalToken
-from dashboard.people.rates import Rate, take, wait
+from dashboard.people.rates import Ask, Rate, take_each
 from dashboard.trust.models import TrustedRepository
+from ingest.models import Project
 
 _MINUTE, _HOUR = 60, 3_600
+_RETENTION = "Let it keep uploads for fewer days (Settings, retention)"
 
 
-def check_uploads(key: Key) -> None:
-    """Count an upload; 429 where there were too many, or too many bytes."""
+def check_uploads(key: Key, project: Project) -> None:
+    """Count an upload; 429 where there were too many, or too many bytes or cases."""
     most = settings.UPLOADS_PER_MINUTE
-    _refuse_after(
-        take("uploads", _who(key), Rate(most, _MINUTE)),
-        "too_many_uploads",
-        f"This token may send {most:,} uploads a minute (UPLOADS_PER_MINUTE).",
-    )
-    _check_bytes(key)
+    _check(key, project, "uploads", most, f"This token may send {most:,} uploads a minute (UPLOADS_PER_MINUTE).")
 
 
-def check_gate(key: Key) -> None:
+def check_gate(key: Key, project: Project) -> None:
     """The gate has a bucket of its own: uploads of other jobs don't use it up."""
     most = settings.GATES_PER_MINUTE
-    _refuse_after(
-        take("gates", _who(key), Rate(most, _MINUTE)),
-        "too_many_uploads",
-        f"This token may ask the gate {most:,} times a minute (GATES_PER_MINUTE).",
-    )
-    _check_bytes(key)
+    _check(key, project, "gates", most, f"This token may ask the gate {most:,} times a minute (GATES_PER_MINUTE).")
 
 
-def count_bytes(key: Key, size: int) -> None:
-    """Count what was received. The size is known only now, so one upload may overdraw; the next one waits."""
-    take("bytes", _who(key), Rate(settings.UPLOAD_BYTES_PER_HOUR, _HOUR), size, owing=True)
+def _check(key: Key, project: Project, what: str, most: int, sentence: str) -> None:
+    cases = cases_look(project.pk)
+    asks = (Ask(what, _who(key), Rate(most, _MINUTE)), _bytes(key, 1, look=True), *((cases,) if cases else ()))
+    often, large, many = (*take_each(*asks), 0.0)[:3]
+    _refuse_after(often, "too_many_uploads", sentence)
+    most_bytes, most_cases = settings.UPLOAD_BYTES_PER_HOUR, settings.PROJECT_CASES_PER_DAY
+    sentence = f"This token may send {most_bytes:,} bytes an hour (UPLOAD_BYTES_PER_HOUR)."
+    _refuse_after(large, "too_many_bytes", sentence)
+    sentence = f"This project may have {most_cases:,} test cases a day (PROJECT_CASES_PER_DAY). Wait, or raise it."
+    _refuse_after(many, "too_many_cases", sentence)
 
 
-def _check_bytes(key: Key) -> None:
-    most = settings.UPLOAD_BYTES_PER_HOUR
-    _refuse_after(
-        wait("bytes", _who(key), Rate(most, _HOUR)),
-        "too_many_bytes",
-        f"This token may send {most:,} bytes an hour (UPLOAD_BYTES_PER_HOUR).",
-    )
+def count_bytes(key: Key, project: Project, size: int) -> None:
+    """Count what was received. The size is known only now, so one upload may overdraw its token; the next one waits.
+
+    For what would be kept there must be a place: 507 where the project's is used up."""
+    place = storage_ask(project.pk, size)
+    asks = (_bytes(key, size, owing=True), *((place,) if place else ()))
+    if (*take_each(*asks), 0.0)[1]:
+        most = settings.PROJECT_BYTES
+        sentence = f"The uploads that this project keeps would be more than {most:,} bytes (PROJECT_BYTES)."
+        raise ApiError(507, "project_full", f"{sentence} {_RETENTION}, or raise PROJECT_BYTES.")
+
+
+def _refuse_after(seconds: float, code: str, sentence: str) -> None:
+    """429 where there is something to wait for."""
+    if seconds:
+        raise ApiError(429, code, sentence, headers={"Retry-After": str(ceil(seconds))})
+
+
+def _bytes(key: Key, size: int, *, owing: bool = False, look: bool = False) -> Ask:
+    return Ask("bytes", _who(key), Rate(settings.UPLOAD_BYTES_PER_HOUR, _HOUR), size, owing, look)
 
 
 def _who(key: Key) -> str:
@@ -54,8 +68,3 @@ def _who(key: Key) -> str:
     if isinstance(key, TrustedRepository):
         return f"repository {key.pk}"
     return f"user {key.user_id}" if isinstance(key, PersonalToken) else f"token {key.pk}"
-
-
-def _refuse_after(seconds: float, code: str, sentence: str) -> None:
-    if seconds:
-        raise ApiError(429, code, sentence, headers={"Retry-After": str(ceil(seconds))})

@@ -16,6 +16,7 @@ from django.utils.datastructures import MultiValueDict
 from dashboard.access import Key
 from dashboard.api.errors import ApiError, from_refusal
 from dashboard.api.rates import count_bytes
+from dashboard.keeping.quotas import storage_free
 from dashboard.trust.admitting import ForkRefused, claimed, kept_apart
 from ingest.bundle import BundleWriter
 from ingest.junit.problems import over_limit
@@ -69,16 +70,20 @@ def idempotency_key(request: HttpRequest) -> str | None:
 
 def store(body: Body, metadata: RunMetadata, *, project: Project, token: Key, key: str | None) -> tuple[Upload, bool]:
     """The upload's row, and whether it is new. One that failed and is sent again is tried again."""
-    count_bytes(token, body.size)
-    metadata, untrusted = _placed(metadata, project, token)
-    told = {"token": token if isinstance(token, Token) else None, "untrusted": untrusted}
-    if untrusted and key is not None:
-        key = f"fork {key}"[:255]  # what a fork calls its upload never stands in the way of ours
+    count_bytes(token, project, body.size)
+    new = False
     try:
+        metadata, untrusted = _placed(metadata, project, token)
+        told = {"token": token if isinstance(token, Token) else None, "untrusted": untrusted}
+        if untrusted and key is not None:
+            key = f"fork {key}"[:255]  # what a fork calls its upload never stands in the way of ours
         upload, new = upload_receive(project=project, body=body, metadata=metadata, idempotency_key=key, **told)
     except IdempotencyConflict as error:
         sentence = "This Idempotency-Key was used before with another body, or for another run."
         raise ApiError(409, "idempotency_conflict", sentence) from error
+    finally:
+        if not new:
+            storage_free(project.pk, body.size)
     if upload.state == Upload.State.FAILED and upload_reprocess(upload=upload):
         upload.refresh_from_db()
     return upload, new

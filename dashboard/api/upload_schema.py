@@ -65,6 +65,9 @@ def error_answer(description: str, code: str, sentence: str) -> OpenApiResponse:
     )
 
 
+TOO_OFTEN = error_answer(
+    "Asked for too often; see Retry-After.", "too_often", "This was done too often. Try again in 1 minute."
+)
 ERRORS = {
     400: error_answer(
         "The request cannot be read or was cut short, or a token was sent in the URL.",
@@ -150,8 +153,16 @@ CREATE: dict[str, Any] = {
             PolymorphicProxySerializer("RefusedUpload", [ErrorSerializer, UploadSerializer], None),
             "Fields are wrong, or (with wait) no file could be read: then it is the upload with its errors.",
         ),
-        429: OpenApiResponse(ErrorSerializer, "Too many uploads a minute; see Retry-After."),
-        507: OpenApiResponse(ErrorSerializer, "No space is left to receive it; see Retry-After."),
+        429: error_answer(
+            "Too many uploads a minute, bytes an hour or cases a day; see Retry-After.",
+            "too_many_uploads",
+            "This token may send 60 uploads a minute (UPLOADS_PER_MINUTE).",
+        ),
+        507: error_answer(
+            "The project keeps as many bytes as it may, or no space is left to receive it.",
+            "project_full",
+            "The uploads that this project keeps would be more than 200,000,000,000 bytes (PROJECT_BYTES).",
+        ),
     },
     "examples": _SENT,
 }

@@ -57,7 +57,7 @@ class UploadListView(UploadAnswers, ListAPIView):
     @extend_schema(**CREATE)
     def post(self, request: Request, slug: str) -> Response:
         project = self.project()
-        check_uploads(request.auth)
+        check_uploads(request.auth, project)
         wait = wait_seconds(request)
         http_request: HttpRequest = request._request
         key = idempotency_key(http_request)

@@ -17,6 +17,7 @@ from analytics.refreshing import refresh_ask
 from dashboard.keeping.ages import Ages, Cutoffs, cutoffs
 from dashboard.keeping.models import DEFAULTS, Retention
 from dashboard.keeping.old import STEPS, Step
+from dashboard.keeping.quotas import storage_recount
 from dashboard.people.auditing import audit
 from dashboard.people.models import AuditEntry
 from ingest.models import Project
@@ -50,7 +51,7 @@ def retention_set(*, project: Project, ages: Mapping[str, int | None], redact: b
     changed = [name for name in new if new[name] != old[name]]
     if not changed:
         return
-    Retention.objects.filter(pk=row.pk).update(**ages)
+    Retention.objects.filter(pk=row.pk).update(**ages, retained_at=None)  # the next sweep goes by it, not tomorrow's
     Project.objects.filter(pk=project.pk).update(redact=redact)
     project.redact = redact
     before, told = ({name: one[name] for name in changed} for one in (old, new))
@@ -74,6 +75,7 @@ def retention_run(*, project: Project, now: datetime | None = None, enough: Enou
             break
     if done.get("reports"):
         _analyse_anew(project, limits)
+    storage_recount(project.pk)
     if enough():
         return None
     Retention.objects.update_or_create(project=project, defaults={"retained_at": moment})

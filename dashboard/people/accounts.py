@@ -5,6 +5,7 @@ from django.db import transaction
 
 from dashboard.people.auditing import audit
 from dashboard.people.sessions import sessions_end
+from dashboard.people.tokens import personal_tokens_revoke
 
 
 class LastInstanceAdministrator(Exception):
@@ -48,12 +49,14 @@ def person_set_instance_administrator(*, user: User, administrator: bool) -> Non
 
 
 @transaction.atomic
-def password_set(*, user: User, password: str, keep_session: str | None = None) -> None:
-    """A new password ends the person's other sessions."""
+def password_set(*, user: User, password: str, lost: bool = False) -> int:
+    """A new password ends the person's sessions. One that was lost may be known to somebody else, who may have made
+    tokens with it: those end too. How many did."""
     user.set_password(password)
     user.save(update_fields=("password",))
-    audit("password.set", target=user.get_username(), actor=user)
-    sessions_end(user=user, but=keep_session)
+    audit("password.set", target=user.get_username(), after={"lost": lost}, actor=user)
+    sessions_end(user=user)
+    return personal_tokens_revoke(user=user) if lost else 0
 
 
 def _check_not_last(user: User) -> None:

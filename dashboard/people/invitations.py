@@ -13,15 +13,20 @@ from django.utils import timezone
 from dashboard.people.auditing import audit
 from dashboard.people.members import member_add
 from dashboard.people.models import Invitation, Membership
+from dashboard.people.rates import Rate, TooOften, take
 from ingest.models import Project
 from ingest.tokens import token_digest
 
 LIFE = timedelta(days=7)
+_RATE = Rate(60, 3_600)
+"""Invitations of a project in an hour: each may send a mail to an address that somebody typed in."""
 
 
 @transaction.atomic
 def invitation_make(*, project: Project, role: str, email: str = "", by: User) -> tuple[Invitation, str]:
     """An invitation and its address, which is shown this once and never again."""
+    if seconds := take("invitations", project.pk, _RATE):
+        raise TooOften(f"This project made {_RATE.amount} invitations within an hour.", seconds)
     secret = secrets.token_urlsafe(32)
     invitation = Invitation.objects.create(
         project=project,

@@ -1,24 +1,20 @@
 """Failed sign-ins are counted, by address and by account. Those that succeed are not: offices share addresses."""
 
 import unicodedata
-from math import ceil
 
 from django.conf import settings
 from django.http import HttpRequest
 
 from dashboard.people.auditing import audit
-from dashboard.people.rates import Rate, give_back, take
+from dashboard.people.rates import Rate, TooOften, give_back, take
 from dashboard.people.who import address_block, client_address
 
 _PERIOD = 900
 
 
-class TooManyFailures(Exception):
+class TooManyFailures(TooOften):
     def __init__(self, seconds: float) -> None:
-        self.seconds = ceil(seconds)
-        minutes = ceil(seconds / 60)
-        self.sentence = f"Too many sign-ins failed. Try again in {minutes} minute{'s' if minutes > 1 else ''}."
-        super().__init__(self.sentence)
+        super().__init__("Too many sign-ins failed.", seconds)
 
 
 def attempt_begin(request: HttpRequest, username: str) -> None:

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from dashboard.people.auditing import audit
@@ -35,6 +36,20 @@ def personal_token_make(
 def personal_token_revoke(*, token: PersonalToken) -> None:
     if PersonalToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now()):
         audit("token.revoked", target=token.name, before={"scope": token.scope, "of": token.user.get_username()})
+
+
+@transaction.atomic
+def personal_tokens_revoke(*, user: User) -> int:
+    """End all tokens of a person; how many were alive."""
+    live = list(personal_tokens_live(user))
+    for token in live:
+        personal_token_revoke(token=token)
+    return len(live)
+
+
+def personal_tokens_live(user: User) -> "QuerySet[PersonalToken]":
+    alive = PersonalToken.objects.filter(user=user, revoked_at=None, expires_at__gt=timezone.now())
+    return alive.select_related("user")
 
 
 @transaction.atomic

@@ -9,8 +9,8 @@ from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.forms import PasswordChangeForm, SetPasswordForm
 from django.contrib.auth.models import User
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -19,7 +19,7 @@ from dashboard.people.accounts import password_set
 from dashboard.people.models import Membership, PersonalToken, SignedIn
 from dashboard.people.sessions import session_end, session_note, sessions_end, sessions_of
 from dashboard.people.signing_in import TooManyFailures, attempt_begin, attempt_succeeded
-from dashboard.people.tokens import personal_token_make, personal_token_revoke
+from dashboard.people.tokens import personal_token_make, personal_token_revoke, personal_tokens_live
 from dashboard.web.errors import too_many
 from ingest.models import Token
 
@@ -68,9 +68,7 @@ def account(request: HttpRequest) -> HttpResponse:
 @require_POST
 @login_required
 def token_revoke(request: HttpRequest, token_id: int) -> HttpResponse:
-    token = PersonalToken.objects.select_related("user").filter(user=request.user, pk=token_id).first()
-    if token is None:
-        raise Http404
+    token = get_object_or_404(PersonalToken.objects.select_related("user"), user=request.user, pk=token_id)
     personal_token_revoke(token=token)
     messages.success(request, f"The token “{token.name}” is revoked. Whoever still sends it is refused.")
     return redirect("account")
@@ -79,10 +77,7 @@ def token_revoke(request: HttpRequest, token_id: int) -> HttpResponse:
 @require_POST
 @login_required
 def end_session(request: HttpRequest, session_id: int) -> HttpResponse:
-    session = SignedIn.objects.select_related("user").filter(user=request.user, pk=session_id).first()
-    if session is None:
-        raise Http404
-    session_end(session=session)
+    session_end(session=get_object_or_404(SignedIn.objects.select_related("user"), user=request.user, pk=session_id))
     messages.success(request, "That session is ended.")
     return redirect("account")
 
@@ -112,13 +107,26 @@ def password(request: HttpRequest) -> HttpResponse:
         return too_many(request, refusal)
     if fits:
         SignedIn.objects.filter(key=request.session.session_key).delete()  # this one goes on under a new key
-        password_set(user=user, password=form.cleaned_data["new_password1"])
+        lost = free and user.has_usable_password()
+        ended = password_set(user=user, password=form.cleaned_data["new_password1"], lost=lost)
         request.session.pop(MAY_SET_PASSWORD, None)
         update_session_auth_hash(request, user)
         session_note(request)
-        messages.success(request, "Your password is set. Other sessions of yours are ended.")
+        tokens = tokens_ended(ended) if lost else _tokens_stay(user)
+        messages.success(request, f"Your password is set. Other sessions of yours are ended.{tokens}")
         return redirect("account")
     return render(request, "password.html", {"form": form})
+
+
+def tokens_ended(count: int) -> str:
+    """What a person is told whose password was lost: somebody else may have made tokens with it."""
+    several = "Your tokens are revoked too: make new ones for what still needs them."
+    one = "Your token is revoked too: make a new one for what still needs it."
+    return f" {several if count > 1 else one}" if count else ""
+
+
+def _tokens_stay(user: User) -> str:
+    return " Your tokens stay: revoke below what you no longer need." if personal_tokens_live(user).exists() else ""
 
 
 def _fits(request: HttpRequest, user: User, form: SetPasswordForm, free: bool) -> bool:

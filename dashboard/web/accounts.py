@@ -21,7 +21,7 @@ from dashboard.people.accounts import password_set
 from dashboard.people.sessions import sign_in
 from dashboard.people.sessions import sign_out as session_sign_out
 from dashboard.people.signing_in import TooManyFailures, attempt_begin, attempt_failed, attempt_succeeded
-from dashboard.web.account import MAY_SET_PASSWORD
+from dashboard.web.account import MAY_SET_PASSWORD, tokens_ended
 from dashboard.web.errors import too_many
 
 _form_page = method_decorator(require_http_methods(["GET", "HEAD", "POST"]), name="dispatch")
@@ -109,6 +109,6 @@ class PasswordResetView(PasswordResetConfirmView):
     success_url = reverse_lazy("sign_in")
 
     def form_valid(self, form: SetPasswordForm) -> HttpResponse:
-        password_set(user=form.user, password=form.cleaned_data["new_password1"])
-        messages.success(self.request, "Your password is set. Sign in with it.")
+        ended = password_set(user=form.user, password=form.cleaned_data["new_password1"], lost=True)
+        messages.success(self.request, f"Your password is set. Sign in with it.{tokens_ended(ended)}")
         return HttpResponseRedirect(str(self.success_url))

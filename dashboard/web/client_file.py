@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 
 from dashboard.api.etags import is_known
 
+NAME = "flakeboard.pyz"
 CLIENT = Path(settings.BASE_DIR) / "client"
 _SHEBANG = b"#!/usr/bin/env python3\n"
 _MAIN = "import sys\n\nfrom flakeboard.cli import main\n\nsys.exit(main())\n"
@@ -27,7 +28,15 @@ def client_file(request: HttpRequest) -> HttpResponse:
     )
     response.headers["ETag"] = etag
     response.headers["Cache-Control"] = "public, max-age=300"
-    response.headers["Content-Disposition"] = 'attachment; filename="flakeboard.pyz"'
+    response.headers["Content-Disposition"] = f'attachment; filename="{NAME}"'
+    return response
+
+
+@require_safe
+def client_digest(request: HttpRequest) -> HttpResponse:
+    """What `sha256sum -c` reads beside the file."""
+    response = HttpResponse(f"{digest()}  {NAME}\n", content_type="text/plain; charset=utf-8")
+    response.headers["Cache-Control"] = "public, max-age=300"
     return response
 
 
@@ -36,6 +45,11 @@ def built() -> tuple[bytes, str]:
     """The file and its ETag, made once: sources do not change while a process runs."""
     content = build(CLIENT)
     return content, f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+
+
+def digest() -> str:
+    """The SHA-256 of the file."""
+    return hashlib.sha256(built()[0]).hexdigest()
 
 
 def build(folder: Path) -> bytes:

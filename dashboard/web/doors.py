@@ -11,6 +11,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from dashboard import access
+from dashboard.people.rates import TooOften
+from dashboard.web.errors import too_many
 
 View = Callable[..., HttpResponse]
 _SAFE = ("GET", "HEAD", "OPTIONS")
@@ -29,7 +31,10 @@ def _door(view: View, action: Callable[[HttpRequest], str]) -> View:
             if signed_in:
                 raise
             return redirect_to_login(request.get_full_path())
-        return view(request, project, **kwargs)
+        try:
+            return view(request, project, **kwargs)
+        except TooOften as refusal:
+            return too_many(request, refusal)
 
     return wrapped
 

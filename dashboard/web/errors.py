@@ -4,7 +4,7 @@ from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
-from dashboard.people.signing_in import TooManyFailures
+from dashboard.people.rates import TooOften
 
 
 def _answer(request: HttpRequest, status: int, code: str, title: str, sentence: str) -> HttpResponse:
@@ -40,8 +40,8 @@ def broken(request: HttpRequest) -> HttpResponse:
     return _answer(request, 500, "internal", "Something broke", "It is in the server's log. Nothing was lost.")
 
 
-def too_many(request: HttpRequest, refusal: TooManyFailures) -> HttpResponse:
-    """Passwords were tried too often: say when to come again."""
+def too_many(request: HttpRequest, refusal: TooOften) -> HttpResponse:
+    """Something was done too often: say when to come again."""
     response = render(request, "error.html", {"title": "One moment", "sentence": refusal.sentence}, status=429)
     response.headers["Retry-After"] = str(refusal.seconds)
     return response

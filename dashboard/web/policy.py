@@ -17,7 +17,7 @@ from dashboard.quarantine.applying import dry_run
 from dashboard.quarantine.models import Policy
 from dashboard.quarantine.policy import Plan, Step
 from dashboard.quarantine.policy_settings import DEFAULTS, BadSettings, PolicySettings
-from dashboard.quarantine.rehearsal import DAYS, EVERY_DAYS, Rehearsal, rehearse
+from dashboard.quarantine.rehearsal import DAYS, EVERY_DAYS, Rehearsal, rehearse_asked
 from dashboard.quarantine.selectors import PolicyNow, policy_of
 from dashboard.quarantine.services import PolicyConflict, policy_set
 from dashboard.web.asking import number
@@ -99,7 +99,7 @@ def _shown(
     status: int = 200,
 ) -> HttpResponse:
     asked = "past" in request.GET and access.user_may(request.user, project, "quarantine")
-    past = rehearse(project, settings) if settings is not None and asked else None
+    past = rehearse_asked(project, settings) if settings is not None and asked else None
     today = dry_run(project, settings) if settings is not None else None
     context: dict[str, Any] = {
         "project": project,

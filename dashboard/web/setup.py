@@ -1,6 +1,7 @@
 """Set-up: how do I send results?"""
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 from django import forms
@@ -13,12 +14,14 @@ from django.utils import timezone
 
 from dashboard import access
 from dashboard.people.tokens import project_token_make, project_token_revoke
+from dashboard.web import client_file
 from dashboard.web.doors import project_deed, project_form, project_part
 from dashboard.welcome import curl_line
 from ingest.models import Project, Token, Upload
 from ingest.selectors import uploads_of
 
 _PLACEHOLDER = "$FLAKEBOARD_TOKEN"
+_SOON = timedelta(days=30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +69,11 @@ class TokenForm(forms.Form):
 @project_form("tokens")
 def setup(request: HttpRequest, project: Project) -> HttpResponse:
     """Tokens and steps. A new token's text is in the answer to the form that made it, and nowhere else, ever."""
-    form, text, may_tokens = TokenForm(request.POST or None), "", access.user_may(request.user, project, "tokens")
+    now = timezone.now()
+    may_tokens = access.user_may(request.user, project, "tokens")
+    form, text, made = TokenForm(request.POST or None), "", None
     if request.method == "POST" and form.is_valid():
-        _, text = project_token_make(project=project, by=request.user, **form.cleaned_data)
+        made, text = project_token_make(project=project, by=request.user, **form.cleaned_data)
         form = TokenForm()
     response = render(
         request,
@@ -77,8 +82,11 @@ def setup(request: HttpRequest, project: Project) -> HttpResponse:
             "project": project,
             "form": form,
             "text": text,
+            "made": made,
             "tokens": project.tokens.order_by("-created_at") if may_tokens else (),
-            "now": timezone.now(),
+            "now": now,
+            "ending": _ending(project, now) if may_tokens else (),
+            "client_digest": client_file.digest(),
             "curl_line": curl_line(project.slug, text or _PLACEHOLDER),
             "address": settings.PUBLIC_URL + reverse("api-uploads", args=(project.slug,)),
             "site": settings.PUBLIC_URL,
@@ -90,6 +98,11 @@ def setup(request: HttpRequest, project: Project) -> HttpResponse:
     if text:
         response.headers["Cache-Control"] = "no-store"
     return response
+
+
+def _ending(project: Project, now: datetime) -> list[Token]:
+    """Live tokens that expire soon: a second one beside each lets CI change over without a gap."""
+    return list(project.tokens.filter(revoked_at=None, expires_at__range=(now, now + _SOON)).order_by("expires_at"))
 
 
 @project_part

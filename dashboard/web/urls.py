@@ -75,6 +75,7 @@ urlpatterns = [
     path("projects/<slug:slug>/demo/delete", demo.delete, name="demo_delete"),
     path("projects/<slug:slug>/demo/progress", demo.progress, name="demo_progress"),
     path("client/flakeboard.pyz", client_file.client_file, name="client_file"),
+    path("client/flakeboard.pyz.sha256", client_file.client_digest, name="client_digest"),
     path("docs/", docs.contents, name="docs_contents"),
     path("docs/<path:name>", docs.page, name="docs"),
     path("projects/new", projects.create, name="project_create"),

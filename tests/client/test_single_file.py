@@ -107,3 +107,15 @@ def test_anybody_gets_the_file_and_only_once() -> None:
     again = client.get("/client/flakeboard.pyz", headers={"If-None-Match": answer["ETag"]})
     assert (again.status_code, again.content) == (304, b"")
     assert client.post("/client/flakeboard.pyz").status_code == 405
+
+
+def test_the_hash_that_is_served_is_the_files_own(tmp_path: Path) -> None:
+    pytest.importorskip("django", reason="the dashboard serves the file")
+    from django.test import Client
+
+    for name in ("flakeboard.pyz", "flakeboard.pyz.sha256"):
+        (tmp_path / name).write_bytes(Client().get(f"/client/{name}").content)
+    check = ["sha256sum", "-c", "flakeboard.pyz.sha256"]
+    assert subprocess.run(check, cwd=tmp_path, check=True, capture_output=True).stdout == b"flakeboard.pyz: OK\n"
+    (tmp_path / "flakeboard.pyz").write_bytes(b"replaced")
+    assert subprocess.run(check, cwd=tmp_path, check=False, capture_output=True).returncode == 1

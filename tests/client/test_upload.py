@@ -224,6 +224,11 @@ def test_a_secret_does_not_show_itself() -> None:
     assert redact("a hunter2-hunter2 and flk_read_abcdefghij") == "a ... and flk_..."
 
 
+def test_a_token_that_begins_as_another_does_not_leave_its_end_behind() -> None:
+    kept = [Secret(text) for text in ("begins", "begins-and-goes-on", "begins-and")]
+    assert redact(f"sent {kept[1].reveal()}, {kept[2].reveal()}, {kept[0].reveal()}") == "sent ..., ..., ..."
+
+
 def test_plain_http_is_refused_but_on_this_machine() -> None:
     def made(url, **more: Any) -> settings.Settings:
         return settings.settings_from(url, "shop", TOKEN, environ={}, **more)

@@ -1,99 +1,95 @@
 """From the release before, with data in it, while that release goes on serving: nothing lost, nothing locked."""
 
-import gzip
-import hashlib
 import json
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import psycopg2
 import pytest
-from psycopg2 import errors, sql
+from psycopg2 import sql
 
-from dashboard.embedded import Cluster
 from dashboard.management.commands import migrations_safe
 from dashboard.migration_safety import dangers, statements_of
 from tests.conftest import ROOT
 from tests.data.release.make import TOKEN
+from tests.faults.release import KEPT, REPORTS, TESTS, Release
 from tests.faults.server import Server, running, suite, until
 
 pytestmark = pytest.mark.processes
-DUMP = ROOT / "tests" / "data" / "release" / "database.sql.gz"
-KEPT = (
-    "ingest_project",
-    "ingest_token",
-    "ingest_upload",
-    "ingest_uploadchunk",
-    "ingest_run",
-    "ingest_test",
-    "ingest_roster",
-    "ingest_report",
-    "ingest_failure",
-    "ingest_signature",
-    "ingest_attempt",
-    "auth_user",
-)
-"""Tables of which every value that was there must still be there."""
+FRESH = {
+    "ingest_upload": {"content_digest": "sha256(uuid_send(gen_random_uuid()))", "idempotency_key": "NULL"},
+    "ingest_run": {"key": "uuid_send(gen_random_uuid())"},
+    "ingest_report": {"content_digest": "sha256(uuid_send(gen_random_uuid()))"},
+}
+"""What an upload adds a row to, and what must not be there twice."""
 
 
-class Release:
-    """The database of the release before, in a home of its own, and what was in it."""
+class Serving(threading.Thread):
+    """What the release before goes on doing with the database, in its own columns, until it is told to stop.
 
-    def __init__(self, home: Path) -> None:
-        self.home = home
-        self.cluster = Cluster(home)
-        self.cluster.start()
-        with self._connection() as connection, connection.cursor() as cursor:
-            cursor.execute(gzip.decompress(DUMP.read_bytes()).decode())
-        connection.close()
-        self.columns = {table: self._columns(table) for table in KEPT}
-        self.before = self.contents()
+    It waits two seconds for a lock and no longer: whatever made it wait longer is an error, and so is all else that
+    would be a 5xx of that release."""
 
-    def _connection(self) -> "psycopg2.extensions.connection":
-        connection = self.cluster.connect()
-        with connection.cursor() as cursor:
-            cursor.execute("SET search_path = public")
-        return connection
+    def __init__(self, release: Release, transactions: list[list[sql.Composed]]) -> None:
+        super().__init__()
+        self._release, self._transactions = release, transactions
+        self._enough = threading.Event()
+        self.rounds = 0
+        self.errors: list[str] = []
 
-    def _columns(self, table: str) -> list[str]:
-        asked = "SELECT column_name FROM information_schema.columns WHERE table_name = %s ORDER BY 1"
-        return [name for (name,) in self.query(asked, table)]
-
-    def query(self, statement: Any, *values: object) -> list[tuple[Any, ...]]:
-        connection = self._connection()
+    def run(self) -> None:
+        connection = self._release.connection()
         try:
-            with connection.cursor() as cursor:
-                cursor.execute(statement, values)
-                return list(cursor.fetchall())
+            while not self._enough.is_set():
+                for statements in self._transactions:
+                    self._do(connection, statements)
+                self.rounds += 1
+        except psycopg2.Error as error:
+            self.errors.append(str(error))
         finally:
             connection.close()
 
-    def contents(self) -> dict[str, tuple[int, str]]:
-        """Table -> rows, and a digest of all that the release before knew of them."""
-        found = {}
-        for table, columns in self.columns.items():
-            names = sql.SQL(", ").join(map(sql.Identifier, columns))
-            rows = self.query(sql.SQL("SELECT {} FROM {} ORDER BY id").format(names, sql.Identifier(table)))
-            readable = [[bytes(cell) if isinstance(cell, memoryview) else cell for cell in row] for row in rows]
-            found[table] = len(rows), hashlib.sha256(repr(readable).encode()).hexdigest()
-        return found
-
-    def insert_as_before(self, table: str) -> None:
-        """A row with the columns that the release before knows: a value that it lacks is seen before a rule of once."""
-        names = sql.SQL(", ").join(map(sql.Identifier, self.columns[table]))
-        statement = sql.SQL("INSERT INTO {0} ({1}) SELECT {1} FROM {0} LIMIT 1").format(sql.Identifier(table), names)
-        connection = self._connection()
-        try:
-            with connection.cursor() as cursor:
+    def _do(self, connection: "psycopg2.extensions.connection", statements: list[sql.Composed]) -> None:
+        with connection, connection.cursor() as cursor:
+            cursor.execute("SET lock_timeout = '2s'")
+            for statement in statements:
                 cursor.execute(statement)
-        except errors.UniqueViolation:
-            pass
-        finally:
-            connection.rollback()
-            connection.close()
+
+    def stop(self) -> None:
+        self._enough.set()
+        self.join()
+
+
+def reading(release: Release) -> list[list[sql.Composed]]:
+    """As pages do: the newest of everything, one statement after the other."""
+    asked = sql.SQL("SELECT {} FROM {} ORDER BY id DESC LIMIT 20")
+    return [[asked.format(release.names(table), sql.Identifier(table))] for table in KEPT]
+
+
+def writing(release: Release) -> list[list[sql.Composed]]:
+    """As an upload does: a row for it, its run and its report, in one transaction."""
+    statements = []
+    for table, fresh in FRESH.items():
+        columns = [column for column in release.columns[table] if column != "id"]
+        taken = [sql.SQL(fresh[column]) if column in fresh else sql.Identifier(column) for column in columns]
+        statements.append(
+            sql.SQL("INSERT INTO {} ({}) SELECT {} FROM {} ORDER BY id LIMIT 1").format(
+                sql.Identifier(table),
+                sql.SQL(", ").join(map(sql.Identifier, columns)),
+                sql.SQL(", ").join(taken),
+                sql.Identifier(table),
+            )
+        )
+    return [statements]
+
+
+def upgrade(server: Server, *options: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "manage.py", "upgrade", *options]
+    environment = server._environment | {"LOG_LEVEL": "ERROR"}
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120)
 
 
 @pytest.fixture(scope="module")
@@ -104,8 +100,24 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Release]:
 
 
 @pytest.fixture(scope="module")
-def upgraded(release: Release) -> Iterator[Server]:
-    """This code on that database, started as people start it: the tables are brought up to date on the way."""
+def served(release: Release) -> list[Serving]:
+    """The release before, after the tables were brought up to date under its feet."""
+    serving = [Serving(release, work(release)) for work in (reading, reading, writing, writing)]
+    for one in serving:
+        one.start()
+    try:
+        until(lambda: all(one.rounds for one in serving), 30, "all of them are at work")
+        done = upgrade(Server(release.home))
+    finally:
+        for one in serving:
+            one.stop()
+    assert done.returncode == 0, done.stderr
+    return serving
+
+
+@pytest.fixture(scope="module")
+def upgraded(release: Release, served: list[Serving]) -> Iterator[Server]:
+    """This code on that database, started as people start it."""
     with running(release.home, token=_token(), ANALYSIS_DELAY_SECONDS="0") as server:
         yield server
 
@@ -114,6 +126,15 @@ def _token() -> str:
     from ingest.tokens import _checksum
 
     return TOKEN + _checksum(TOKEN)
+
+
+def test_with_ten_million_results_under_load_nobody_fails_or_waits_for_the_upgrade(
+    release: Release, served: list[Serving]
+) -> None:
+    """The code of the release before is not here: what it does to the database is done without it."""
+    assert release.query("SELECT sum(tests) FROM ingest_report WHERE untrusted = false")[0][0] > REPORTS * TESTS
+    assert [one.errors for one in served] == [[]] * len(served)
+    assert all(one.rounds > 3 for one in served), "there was no load to speak of"
 
 
 def test_all_that_was_there_is_there_after_the_upgrade(release: Release, upgraded: Server) -> None:
@@ -133,7 +154,7 @@ def test_pages_and_api_serve_the_old_history_and_take_new_results(release: Relea
         assert status == 200, body
         return dict(json.loads(body))
 
-    tests = release.before["ingest_test"][0]
+    tests = release.query("SELECT test_count FROM ingest_project WHERE slug = 'my-project'")[0][0]
     until(lambda: len(get("tests?page_size=500")["results"]) == tests, 120, "the old history is analysed and listed")
     sent = upgraded.send_until_accepted(suite(3, cases=50), "build_id=after")
     until(lambda: get(f"uploads/{sent}")["state"] == "processed", 60, "the new upload is processed")
@@ -145,9 +166,7 @@ def test_a_table_in_use_makes_the_upgrade_wait_and_nobody_else(release: Release,
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_lock(1)")
         cursor.execute("LOCK TABLE public.django_migrations IN ACCESS EXCLUSIVE MODE")
-        environment = upgraded._environment | {"LOG_LEVEL": "ERROR"}
-        command = [sys.executable, "manage.py", "upgrade", "--lock-seconds=1", "--tries=1"]
-        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120)
+        done = upgrade(upgraded, "--lock-seconds=1", "--tries=1")
     connection.close()
     assert done.returncode == 1
     assert done.stderr.strip().splitlines()[-1].startswith("flakeboard: The tables are in use")

@@ -9,8 +9,8 @@ from django.test import Client
 
 from dashboard.logs import JsonFormatter, LineFormatter
 from ingest.models import Project, Upload
+from tests.database_text import whole_database
 from tests.hostile.archives import DOCUMENT
-from tests.notify.test_channels import _whole_database as whole_database
 from tests.people.signed_in import browser_of
 
 API = "/api/v1/projects/shop/"

@@ -6,9 +6,13 @@ import socket
 from pathlib import Path
 
 import pytest
+from django.test import Client
 
 from ingest.junit.limits import Limits
 from ingest.junit.problems import Refused
+from ingest.models import Run, Upload
+from ingest.processing import upload_process
+from tests.database_text import whole_database
 from tests.hostile.measuring import read_in_child, written
 from tests.ingest.junit.reading import case, read, refusal, upload
 
@@ -46,6 +50,36 @@ def test_every_doctype_is_refused_at_once(document: str, tmp_path: Path) -> None
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-16-le"])
 def test_a_doctype_in_another_encoding_is_refused(encoding: str) -> None:
     assert refusal(DOCTYPES["external entity"].encode(encoding)).code == "doctype"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["external entity", "parameter entity", "external DTD"])
+def test_what_a_doctype_names_is_neither_read_nor_asked_for(
+    name: str, upload_token: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Through the API to the end, once with a file of the server and once with an address."""
+    monkeypatch.setattr("dashboard.api.uploads.wake_worker", lambda upload_id: upload_process(upload_id=upload_id))
+    canary = "canary-of-a-file-that-is-nobodys-business"
+    (tmp_path / "secret").write_text(canary)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.setblocking(False)
+        for url in (f"file://{tmp_path}/secret", f"http://127.0.0.1:{server.getsockname()[1]}/x"):
+            document = DOCTYPES[name].replace("file:///etc/passwd", url)
+            assert url in document
+            answer = _sent(upload_token, document)
+            assert answer.status_code == 422
+            assert answer.json()["error"]["code"] == "doctype"
+        with pytest.raises(BlockingIOError):
+            server.accept()
+    stored = whole_database()
+    assert Upload.objects.count() == 2 and not Run.objects.exists()
+    assert canary not in stored and canary.encode().hex() not in stored
+
+
+def _sent(token: str, document: str):
+    headers = {"Authorization": f"Bearer {token}"}
+    url = "/api/v1/projects/shop/uploads?wait=5"
+    return Client().post(url, document.encode(), content_type="application/xml", headers=headers)
 
 
 def test_nothing_is_fetched() -> None:

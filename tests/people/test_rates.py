@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from dashboard.people import rates
-from dashboard.people.rates import Rate, give_back, take, wait
+from dashboard.people.rates import Ask, Rate, give_back, take, take_each
 from dashboard.people.tokens import personal_token_make
 from ingest.models import Project
 from ingest.services import token_create
@@ -51,7 +51,19 @@ def test_what_is_given_back_can_be_taken_again(db: None, clock) -> None:
 
 def test_what_was_given_already_is_owed(db: None, clock) -> None:
     take("x", 1, THREE, 6, owing=True)
-    assert wait("x", 1, THREE) == 80
+    assert take_each(Ask("x", 1, THREE, look=True)) == [80]
+
+
+def test_several_buckets_are_asked_at_once_each_for_itself(db: None, clock) -> None:
+    one, other, looked = Ask("x", 1, THREE), Ask("y", 1, Rate(1, 60)), Ask("z", 1, THREE, look=True)
+    assert take_each(one, other, looked) == [0, 0, 0]
+    assert take_each(one, other, looked) == [0, 60, 0]
+    assert take_each(one) == [0]
+
+
+def test_more_than_a_bucket_ever_holds_is_not_given(db: None, clock) -> None:
+    assert take("x", 1, THREE, 4) == 20
+    assert take("x", 1, THREE, 3) == 0
 
 
 def send(text: str, path: str = "uploads", body: bytes = REPORT):

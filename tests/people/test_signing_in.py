@@ -8,6 +8,7 @@ from django.core import mail
 from django.test import Client
 
 from dashboard.people.models import AuditEntry, Bucket, SignedIn
+from dashboard.people.tokens import personal_token_make
 from dashboard.welcome import sign_in_address
 from tests.people.conftest import PASSWORD, People
 
@@ -134,6 +135,27 @@ def test_who_came_by_a_one_time_link_needs_no_old_password(people: People) -> No
     assert client.post("/password", new).status_code == 200
 
 
+def test_tokens_stay_with_a_changed_password_and_one_is_told(people: People) -> None:
+    here = signed_in()
+    new = {"old_password": PASSWORD, "new_password1": "another-password-1", "new_password2": "another-password-1"}
+    token, _ = personal_token_make(user=people.viewer, name="laptop", scope="read")
+    assert "Your tokens stay" in here.post("/password", new, follow=True).content.decode()
+    token.refresh_from_db()
+    assert token.revoked_at is None
+
+
+def test_tokens_end_with_a_password_that_was_lost_and_one_is_told(people: People) -> None:
+    token, text = personal_token_make(user=people.viewer, name="laptop", scope="read")
+    headers, url = {"Authorization": f"Bearer {text}"}, "/api/v1/projects/shop/uploads"
+    assert Client().get(url, headers=headers).status_code == 200
+    client = Client()
+    client.get(sign_in_address(people.viewer).partition("8000")[2])
+    new = {"new_password1": "another-password-1", "new_password2": "another-password-1"}
+    assert "Your token is revoked too" in client.post("/password", new, follow=True).content.decode()
+    assert Client().get(url, headers=headers).status_code == 401
+    assert "token.revoked" in actions()
+
+
 @pytest.fixture
 def mailing(settings) -> None:  # type: ignore[no-untyped-def]
     settings.EMAIL_HOST = "mail.example"
@@ -142,6 +164,7 @@ def mailing(settings) -> None:  # type: ignore[no-untyped-def]
 def test_a_lost_password_is_chosen_anew_by_mail(people: People, mailing: None, settings) -> None:
     User.objects.filter(pk=people.viewer.pk).update(email="viewer@example.com")
     there = signed_in()
+    token, _ = personal_token_make(user=people.viewer, name="laptop", scope="read")
     lost = Client().post("/password/lost", {"email": "viewer@example.com"}, headers={"host": "localhost"})
     unknown = Client().post("/password/lost", {"email": "nobody@example.com"})
     assert (lost.status_code, lost.url) == (unknown.status_code, unknown.url)
@@ -155,6 +178,9 @@ def test_a_lost_password_is_chosen_anew_by_mail(people: People, mailing: None, s
         == "/sign-in"
     )
     assert there.get("/account").status_code == 302
+    token.refresh_from_db()
+    assert token.revoked_at is not None
+    assert "Your token is revoked too" in client.get("/sign-in").content.decode()
     assert Client().post("/sign-in", {"username": "viewer", "password": "another-password-1"}).status_code == 302
     assert "Link not valid" in Client().get(link.removeprefix(settings.PUBLIC_URL), follow=True).content.decode()
 

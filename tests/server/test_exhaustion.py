@@ -3,13 +3,14 @@
 import http.client
 import json
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 
 import psycopg2
 import pytest
 
-from tests.faults.server import assert_each_counted_once, send_all, suite, until
+from tests.faults.server import assert_each_counted_once, send_all, sending, suite, until
 from tests.server.installation import Installation
 
 pytestmark = pytest.mark.processes
@@ -64,20 +65,32 @@ def test_without_a_free_connection_one_is_told_to_come_back(installation: Instal
     assert_each_counted_once(installation, installation.accepted)
 
 
-def test_behind_a_lock_one_is_told_to_come_back(installation: Installation) -> None:
+def test_behind_a_lock_of_a_minute_one_is_told_to_come_back(installation: Installation) -> None:
+    """All the while clients try again, and pages that have no need of the table are served."""
     with closing(installation.connection()) as holder:
         with holder.cursor() as cursor:
             cursor.execute("LOCK TABLE ingest_upload IN ACCESS EXCLUSIVE MODE")
-        assert_told_to_come_back(installation)
-    send_all(installation, range(752, 754))
+        ends = time.monotonic() + 60
+        sender = sending(installation, range(752, 754))
+        while time.monotonic() < ends:
+            assert_told_to_come_back(installation)
+            assert installation.answers()
+            assert installation.request("GET", "/health/live")[0] == 200
+        assert sender.is_alive(), "an upload was taken where none can be written down"
+    sender.join(15)
+    assert not sender.is_alive(), "it has not recovered within 15 seconds"
     assert_each_counted_once(installation, installation.accepted)
 
 
-def test_connections_that_say_nothing_keep_nobody_out(installation: Installation) -> None:
+@pytest.mark.parametrize("said", [b"", b"GET /sign-in HTTP/1.1\r\nHost: a"], ids=["nothing", "half of the headers"])
+def test_connections_that_stop_speaking_keep_nobody_out(installation: Installation, said: bytes) -> None:
     until(installation.answers, 30, "web is back")
     idle = [socket.create_connection(("127.0.0.1", installation.port)) for _ in range(200)]
     try:
-        send_all(installation, range(754, 756))
+        for one in idle:
+            one.sendall(said)
+        first = 760 + len(said)
+        send_all(installation, range(first, first + 2))
     finally:
         for one in idle:
             one.close()
