@@ -2,6 +2,7 @@
 
 import logging.config
 import os
+import sys
 import warnings
 from typing import Any
 
@@ -17,6 +18,8 @@ broker.install()
 app = Celery("flakeboard")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["dashboard"])
+# Celery would close the connection to the database around every task, which costs more than many a task.
+app.conf.CELERY_DB_REUSE_MAX = sys.maxsize
 _REQUEST = "flakeboard_request"
 """The header by which a task knows the request that asked for it."""
 
@@ -32,6 +35,15 @@ def _log_as_django_does(**_: Any) -> None:
 def _tell_request(headers: dict[str, Any], **_: Any) -> None:
     if request := logs.about().get("request"):
         headers[_REQUEST] = request
+
+
+@signals.task_prerun.connect
+def _check_connection(task: Any, **_: Any) -> None:
+    """As before a request: one that is too old, or that was lost, is made anew."""
+    from django.db import close_old_connections
+
+    if not task.request.is_eager:
+        close_old_connections()
 
 
 @signals.task_prerun.connect

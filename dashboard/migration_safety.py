@@ -83,6 +83,7 @@ RULES = (
         big_only=True,
     ),
 )
+_ALTERED = re.compile(rf"^ALTER TABLE {_ON} ", re.IGNORECASE)
 _CREATED = re.compile(r'^CREATE TABLE (?:IF NOT EXISTS )?"(?P<table>\w+)"', re.IGNORECASE)
 
 
@@ -96,6 +97,15 @@ def dangers(statements: list[str]) -> Iterator[str]:
             found = rule.pattern.match(statement)
             if found and found["table"] not in made and (found["table"] in BIG or not rule.big_only):
                 yield f"{found['table']}: {rule.why} ({statement[:120]})"
+
+
+def locked_together(sql: str) -> Iterator[str]:
+    """A sentence where one transaction would lock several big tables: with one that is writing to them it may deadlock."""
+    if "BEGIN;" not in sql.split("\n"):
+        return
+    altered = {found["table"] for one in statements_of(sql) if (found := _ALTERED.match(one))} & BIG
+    if len(altered) > 1:
+        yield f"{', '.join(sorted(altered))}: locked together: atomic = False, or a migration for each"
 
 
 def statements_of(sql: str) -> list[str]:

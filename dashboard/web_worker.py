@@ -1,7 +1,8 @@
 """gunicorn's worker with threads for requests instead of connections.
 
-One that has said nothing waits outside of the threads; one that stops in the middle of a request loses its thread after
-`WEB_SILENCE_SECONDS`, and is taken leave of by others. So a few hundred of them hold web up for a while, not for good."""
+One that has said nothing waits outside of the threads; one that stops in the middle of a request loses its thread
+after `WEB_SILENCE_SECONDS`, and others take leave of it. So a few hundred of them hold web up for a while, not for
+good."""
 
 import selectors
 import socket

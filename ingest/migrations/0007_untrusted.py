@@ -3,10 +3,11 @@ from django.db import migrations, models
 
 def _untrusted(name: str) -> migrations.SeparateDatabaseAndState:
     """A column that may be there: whoever missed a lock tries again, and what came before it stays applied."""
-    add = f"ALTER TABLE ingest_{name} ADD COLUMN IF NOT EXISTS untrusted boolean DEFAULT false NOT NULL"
+    table = f'"ingest_{name}"'
+    add = f'ALTER TABLE {table} ADD COLUMN IF NOT EXISTS "untrusted" boolean DEFAULT false NOT NULL'
     field = models.BooleanField(db_default=False, default=False)
     return migrations.SeparateDatabaseAndState(
-        [migrations.RunSQL(add, f"ALTER TABLE ingest_{name} DROP COLUMN untrusted")],
+        [migrations.RunSQL(add, f'ALTER TABLE {table} DROP COLUMN "untrusted"')],
         [migrations.AddField(model_name=name, name="untrusted", field=field)],
     )
 

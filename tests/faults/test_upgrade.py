@@ -12,7 +12,7 @@ import pytest
 from psycopg2 import sql
 
 from dashboard.management.commands import migrations_safe
-from dashboard.migration_safety import dangers, statements_of
+from dashboard.migration_safety import dangers, locked_together, statements_of
 from tests.conftest import ROOT
 from tests.data.release.make import TOKEN
 from tests.faults.release import KEPT, REPORTS, TESTS, Release
@@ -223,3 +223,11 @@ def test_what_would_do_harm_is_named(harmful: str) -> None:
 )
 def test_what_does_no_harm_is_let_through(harmless: str) -> None:
     assert list(dangers(statements_of(harmless))) == []
+
+
+def test_tables_that_are_locked_together_are_named() -> None:
+    both = 'ALTER TABLE "ingest_run" ADD COLUMN "x" integer NULL;\nALTER TABLE "ingest_report" ADD COLUMN "x" integer NULL;'
+    (named,) = locked_together(f"BEGIN;\n{both}\nCOMMIT;")
+    assert named.startswith("ingest_report, ingest_run: locked together")
+    assert not list(locked_together(both)), "each is a transaction of its own"
+    assert not list(locked_together('BEGIN;\nALTER TABLE "ingest_run" ADD COLUMN "x" integer NULL;\nCOMMIT;'))

@@ -12,7 +12,7 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
 from dashboard import embedded
-from dashboard.migration_safety import dangers, statements_of
+from dashboard.migration_safety import dangers, locked_together, statements_of
 
 RELEASED = Path(settings.BASE_DIR) / "dashboard" / "released_migrations.txt"
 
@@ -55,4 +55,5 @@ def _new() -> list[tuple[str, str]]:
 def _judge(app: str, name: str) -> list[str]:
     sql = io.StringIO()
     call_command("sqlmigrate", app, name, stdout=sql, no_color=True)
-    return [f"{app}.{name}: {danger}" for danger in dangers(statements_of(sql.getvalue()))]
+    found = [*dangers(statements_of(sql.getvalue())), *locked_together(sql.getvalue())]
+    return [f"{app}.{name}: {danger}" for danger in found]
