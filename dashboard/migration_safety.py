@@ -100,7 +100,7 @@ def dangers(statements: list[str]) -> Iterator[str]:
 
 
 def locked_together(sql: str) -> Iterator[str]:
-    """A sentence where one transaction would lock several big tables: with one that is writing to them it may deadlock."""
+    """A sentence where one transaction would lock several big tables, and may deadlock with one that writes to them."""
     if "BEGIN;" not in sql.split("\n"):
         return
     altered = {found["table"] for one in statements_of(sql) if (found := _ALTERED.match(one))} & BIG
