@@ -132,6 +132,7 @@ class Traffic:
 
     def _read(self, number: int) -> None:
         rng = random.Random(-1 - number)
+        self._over.wait(2 * _READER_PAUSE * rng.random())
         while not self._over.is_set():
             for page, seconds in self.tour(rng.choice(self.doors).slug):
                 self.views.append(page)

@@ -4,6 +4,8 @@ import logging.config
 import os
 import sys
 import warnings
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from celery import Celery, signals
@@ -57,6 +59,10 @@ def _step_back(**_: Any) -> None:
     from django.conf import settings
 
     os.nice(settings.WORKER_NICE)
+    if os.getsid(0) == os.getpid():
+        # Linux may schedule sessions as wholes, and then only this says how they compare.
+        with suppress(OSError):
+            Path("/proc/self/autogroup").write_text(str(settings.WORKER_NICE))
 
 
 @signals.worker_process_init.connect
