@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # Processes that run tests at the same time; each has a PostgreSQL of its own.
-JOBS ?= 3
+JOBS ?= 2
 
 .PHONY: run test science fuzz lint format bench load scale screenshots clean help
 .DEFAULT_GOAL := help

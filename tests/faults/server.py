@@ -52,6 +52,7 @@ class Server:
             "UPLOAD_TRIES": "50",
             "UPLOADS_PER_MINUTE": "100000",
             "LOG_LEVEL": "WARNING",
+            "WORKER_NICE": "0",  # other tests are at work here, too
             **environment,
         }
         self.token = ""

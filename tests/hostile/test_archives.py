@@ -287,7 +287,7 @@ def test_folders_in_a_zip_are_passed_over() -> None:
     assert codes(zip_of(Entry(b"folder/", b""), Entry())) == [None]
 
 
-@pytest.mark.parametrize("archive", [zip_of(), zip_of(Entry(b"folder/", b"")), tar_of()], ids=["zip", "folder", "tar"])
+@pytest.mark.parametrize("archive", [zip_of(), zip_of(Entry(b"folder/", b"")), tar_of(tar_entry("folder", b"5", b""))])
 def test_an_empty_archive_is_no_report(archive: bytes) -> None:
     both = read_upload([("a.zip", io.BytesIO(archive)), ("b.xml", io.BytesIO(DOCUMENT))])
     assert [(file["path"], file["error"] and file["error"]["code"]) for file in both.files] == [
