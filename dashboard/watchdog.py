@@ -1,7 +1,8 @@
-"""A worker that has lost its broker without noticing is ended, so that its supervisor starts a new one.
+"""A worker that takes nothing any more without noticing is ended, so that its supervisor starts a new one.
 
 After a broker was restarted in a bad moment, a Celery worker may sit there with a dead connection and never take a
-message again. It shows: messages wait in its queues, it has nothing to do, and it takes none."""
+message again; and where a process of its pool is killed while it holds a lock of them all, the others wait for ever for
+what was taken. It shows: something waits, in its queues or in its hands, it works on nothing, and it begins nothing."""
 
 import logging
 import os
@@ -29,9 +30,9 @@ class Watch:
     _taken: int = -1
     _since: float | None = None
 
-    def stuck(self, now: float, *, depths: dict[str, int] | None, taken: int, busy: bool) -> bool:
-        """Whether messages have waited for long while it took none and had nothing to do."""
-        waiting = depths is not None and any(depths.get(queue) for queue in self.queues)
+    def stuck(self, now: float, *, depths: dict[str, int] | None, held: bool, taken: int, busy: bool) -> bool:
+        """Whether something has waited for long while it worked on nothing and began nothing."""
+        waiting = held or (depths is not None and any(depths.get(queue) for queue in self.queues))
         if not waiting or busy or taken != self._taken:
             self._taken, self._since = taken, None
             return False
@@ -47,9 +48,9 @@ def start(queues: list[str]) -> None:
 def _watch(watch: Watch, end: Callable[[], None]) -> None:
     while True:
         time.sleep(CHECK_SECONDS)
-        taken, busy = sum(state.total_count.values()), bool(state.active_requests or state.reserved_requests)
-        if watch.stuck(time.monotonic(), depths=broker_state.depths(), taken=taken, busy=busy):
-            logger.error("messages wait and this worker takes none: it ends, to be started anew")
+        taken, busy, held = sum(state.total_count.values()), bool(state.active_requests), bool(state.reserved_requests)
+        if watch.stuck(time.monotonic(), depths=broker_state.depths(), held=held, taken=taken, busy=busy):
+            logger.error("messages wait and this worker begins none: it ends, to be started anew")
             end()
 
 

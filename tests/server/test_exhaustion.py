@@ -89,7 +89,7 @@ def test_connections_that_stop_speaking_keep_nobody_out(installation: Installati
     try:
         for one in idle:
             one.sendall(said)
-        first = 760 + len(said)
+        first = 780 + len(said)
         send_all(installation, range(first, first + 2))
     finally:
         for one in idle:

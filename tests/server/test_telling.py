@@ -171,9 +171,10 @@ def test_a_request_is_logged_without_its_query_and_without_what_signs_in(
 # -- a worker that has lost its broker ---------------------------------------------------------------------------
 
 
-def test_a_worker_is_stuck_when_messages_wait_and_it_idles() -> None:
+@pytest.mark.parametrize(("depth", "held"), [(2, False), (0, True)], ids=["in the queue", "in its hands"])
+def test_a_worker_is_stuck_when_messages_wait_and_it_idles(depth: int, held: bool) -> None:
     watch = Watch(["uploads"])
-    idle = {"depths": {"uploads": 2, "analyses": 0}, "taken": 7, "busy": False}
+    idle = {"depths": {"uploads": depth, "analyses": 0}, "held": held, "taken": 7, "busy": False}
     assert [watch.stuck(now, **idle) for now in (0, 3, 10, 18)] == [False, False, False, True]
 
 
@@ -182,7 +183,7 @@ def test_a_worker_is_stuck_when_messages_wait_and_it_idles() -> None:
 )
 def test_a_worker_is_not_stuck_when_it_works_or_nothing_waits_for_it(change: dict[str, object]) -> None:
     watch = Watch(["uploads"])
-    idle: dict[str, object] = {"depths": {"uploads": 2, "analyses": 0}, "taken": 7, "busy": False}
+    idle: dict[str, object] = {"depths": {"uploads": 2, "analyses": 0}, "held": False, "taken": 7, "busy": False}
     for now in (0, 3):
         watch.stuck(now, **idle)
     assert not watch.stuck(10, **{**idle, **change})
