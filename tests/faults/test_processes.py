@@ -60,7 +60,7 @@ def kill_one(server: Server, random: Random, program: str, master: bool) -> None
 
 def test_fifty_times_killed_at_random_nothing_is_lost_or_counted_twice(tmp_path: Path) -> None:
     random, enough = Random(50), threading.Event()
-    with running(tmp_path) as server:
+    with running(tmp_path, UPLOAD_SECONDS="20") as server:
         sender = sending(server, takewhile(lambda _: not enough.wait(PAUSE), count(1)), SMALL)
         try:
             for program, master in rounds(random):
