@@ -5,7 +5,6 @@ failures, not with results."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +26,10 @@ class _Part:
     duration: Seconds
 
 
+def _alone(vector: Bytes) -> Flags:
+    return np.asarray((vector & (RETRIED | AMBIGUOUS)) == 0)
+
+
 @dataclass(frozen=True, slots=True)
 class _Odd:
     """Of one report, the tests of which it says more than that they passed at once. They are few."""
@@ -41,7 +44,7 @@ class _Odd:
     def of(cls, vector: Bytes) -> "_Odd":
         at = np.flatnonzero(vector != 0)  # of flags it is much quicker than of bytes
         flagged = vector[at]
-        return cls(at, verdicts_of(flagged), (flagged & (RETRIED | AMBIGUOUS)) == 0, (flagged & AMBIGUOUS).astype(bool))
+        return cls(at, verdicts_of(flagged), _alone(flagged), (flagged & AMBIGUOUS).astype(bool))
 
     @property
     def ran(self) -> Flags:
@@ -77,7 +80,7 @@ class _Tally:
 
     def part(self, vector: Bytes, durations: Seconds) -> _Part:
         told, seconds = vector[self._failing], durations[self._failing].astype(np.float32, copy=False)
-        alone = (told & (RETRIED | AMBIGUOUS)) == 0
+        alone = _alone(told)
         if alone.all():
             return _Part(self._place, told, seconds)
         return _Part(self._place[alone], told[alone], seconds[alone])
@@ -137,12 +140,18 @@ class Assembly:
         tally, self._tally = self._tally, None
         if tally is None:
             return
-        rows = _rows(tally.numbers)
-        _add(self.executed, rows, tally.reports - tally.less)
-        _add(self.failed, rows, tally.failed)
-        _add(self.skipped, rows, tally.skipped)
-        _add(self._passes_timed, rows, tally.reports - tally.untimed)
-        _add(self._passed_seconds, rows, tally.seconds)
+        rows, once = _rows(tally.numbers)
+        for total, said in (
+            (self.executed, tally.reports - tally.less),
+            (self.failed, tally.failed),
+            (self.skipped, tally.skipped),
+            (self._passes_timed, tally.reports - tally.untimed),
+            (self._passed_seconds, tally.seconds),
+        ):
+            if once:
+                total[rows] += said
+            else:
+                np.add.at(total, tally.numbers, said)
         self.last[rows] = tally.last
         self.first[tally.numbers[self.first[rows] < 0]] = tally.first
 
@@ -224,25 +233,13 @@ class Assembly:
         return executions, told[at]
 
 
-Rows = slice | Ints
+def _rows(numbers: Ints) -> tuple[slice | Ints, bool]:
+    """The places of a report's tests, and whether each is there once: a renamed test may be in it under both names.
 
-
-def _rows(numbers: Ints) -> Rows:
-    """The places of a report's tests: a slice, which is far quicker to read and write, where none is left out."""
-    whole = len(numbers) and int(numbers[-1]) - int(numbers[0]) + 1 == len(numbers) and _ascending(numbers)
-    return slice(int(numbers[0]), int(numbers[-1]) + 1) if whole else numbers
-
-
-def _add(total: npt.NDArray[Any], rows: Rows, values: npt.NDArray[Any]) -> None:
-    """A renamed test may be in a report twice, under both names."""
-    if isinstance(rows, slice) or _ascending(rows):
-        total[rows] += values
-    else:
-        np.add.at(total, rows, values)
-
-
-def _ascending(numbers: Ints) -> bool:
-    return bool(np.all(numbers[1:] > numbers[:-1]))
+    Where none is left out they are a slice, which is far quicker to read and write."""
+    once = bool(np.all(numbers[1:] > numbers[:-1]))
+    whole = once and len(numbers) and int(numbers[-1]) - int(numbers[0]) + 1 == len(numbers)
+    return (slice(int(numbers[0]), int(numbers[-1]) + 1) if whole else numbers), once
 
 
 def _signatures(executions: Executions, place_of: npt.NDArray[np.int32], signed: Signed) -> Ints:

@@ -2,11 +2,9 @@
 
 import threading
 from collections import deque
-from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
-from django.db import connection
 from django.db.models import Count
 from django.utils import timezone
 
@@ -15,6 +13,7 @@ from ingest.metadata import RunMetadata
 from ingest.models import Project, Report, Upload
 from ingest.services import project_create, upload_receive
 from ingest.turns import Turns
+from tests.at_once import at_once
 from tests.conftest import body_of
 
 REPORT = b"<testsuite><testcase name='a'/></testsuite>"
@@ -47,20 +46,6 @@ def work(queue: deque[int], served: list[int]) -> None:
         held = processing.upload_claim_in_turn(woken_for=message, put_back=queue.append)
         if held is not None and processing.upload_process_claimed(upload_id=held.upload_id, claim=held.claim):
             served.append(held.upload_id)
-
-
-def in_threads(count: int, what: Callable[[], None]) -> None:
-    def run() -> None:
-        try:
-            what()
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=run) for _ in range(count)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
 
 
 def test_a_project_that_came_last_is_served_second(project: Project) -> None:
@@ -103,7 +88,7 @@ def test_every_upload_ends_once_and_without_a_sweep_however_many_workers_race(pr
     others = [project_create(slug=slug, name=slug) for slug in ("b", "c")]
     sent = waiting(project, 12) + [one for other in others for one in waiting(other, 2)]
     queue, served = deque(sent), list[int]()
-    in_threads(4, lambda: work(queue, served))
+    assert at_once(*4 * [lambda: work(queue, served)]) == 4 * [None]
     work(queue, served)  # what a thread put back after the others had ended
     assert sorted(served) == sorted(sent)
     assert set(Upload.objects.values_list("state", "tries")) == {(Upload.State.PROCESSED, 1)}
@@ -121,5 +106,5 @@ def test_a_project_that_waits_alone_gets_every_worker(project: Project) -> None:
         all_at_it.wait()
         claimed.append(held.upload_id)
 
-    in_threads(4, hold)
+    assert at_once(*4 * [hold]) == 4 * [None]
     assert sorted(claimed) == sent
