@@ -3,10 +3,10 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Processes that run tests at the same time; each has a PostgreSQL of its own.
-JOBS ?= 2
+# Processes that run tests at the same time; each has a PostgreSQL of its own. Some tests mostly wait, so three suit two cores.
+JOBS ?= 3
 
-.PHONY: run test science fuzz lint format bench load scale screenshots clean help
+.PHONY: run test kills proof science fuzz mutants lint format bench load scale screenshots clean help
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -37,7 +37,14 @@ run: $(VENV)/.run  ## start Flakeboard; Ctrl-C stops it
 test: $(VENV)/.dev  ## run the tests on a real PostgreSQL and in a real browser
 	@$(BIN)/python -m tests.browser.provision
 	@$(BIN)/python -m tests.server.provision
+	@$(BIN)/python -m tests.client.provision
 	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(ARGS)
+
+kills: $(VENV)/.dev  ## kill web and workers fifty times at random, under load
+	@KILLS=50 $(BIN)/python -m pytest tests/faults/test_processes.py -k killed_at_random $(ARGS)
+
+proof: $(VENV)/.dev  ## the whole suite nine times: random orders, under load, elsewhere, on the system's PostgreSQL
+	@$(BIN)/python tools/suite_proof.py --jobs $(JOBS) $(ARGS)
 
 science: $(VENV)/.dev  ## reproduce published figures from their data
 	@$(BIN)/python -m pytest tests/science $(ARGS)
@@ -45,6 +52,9 @@ science: $(VENV)/.dev  ## reproduce published figures from their data
 fuzz: $(VENV)/.dev  ## look for bytes and requests that break us; SECONDS=600
 	@$(BIN)/python -m tests.fuzz.reader $(or $(SECONDS),600)
 	@SCHEMA_EXAMPLES=100 $(BIN)/python -m pytest tests/hostile/test_schema.py $(ARGS)
+
+mutants: $(VENV)/.dev  ## break the modules that decide, one place at a time, and see whether tests notice
+	@$(BIN)/python tools/mutants.py $(ARGS)
 
 lint: $(VENV)/.dev  ## check format, style and types
 	@$(BIN)/ruff format --check .

@@ -7,12 +7,18 @@ import sys
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
-    from django.core.management import execute_from_command_line
-
-    from dashboard.environment import BadSetting
+    from dashboard.ops.environment import BadSetting
 
     try:
-        execute_from_command_line(sys.argv)
+        if sys.argv[1:] == ["serve"]:
+            # Past Django, which would load the whole application into the supervisor.
+            from dashboard.ops.serve import serve
+
+            serve()
+        else:
+            from django.core.management import execute_from_command_line
+
+            execute_from_command_line(sys.argv)
     except BadSetting as error:
         sys.exit(f"flakeboard: {error}")
 

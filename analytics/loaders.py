@@ -1,22 +1,26 @@
 """The only place where reports become arrays."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
 from django.db import connection
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 
-from analytics.copied import copied, copied_rows
 from analytics.kernel.assembly import Assembly
 from analytics.kernel.executions import Ints
-from analytics.kernel.suites import suite_of
-from analytics.kernel.window import UNDECIDED, Attempts, Reports, Signed, Window
-from analytics.report_vectors import Renames
+from analytics.kernel.packages import packages_of
+from analytics.kernel.suite_bounds import suite_of
+from analytics.kernel.window import UNDECIDED, Attempts, Reports, SignatureRows, Window
+from analytics.masks import Mask, RunFacts, masked
+from analytics.runs.report_vectors import Renames
+from ingest.default_branch import default_runs, is_default
 from ingest.models import Project, Report, Roster, Signature
+from ingest.pgcopy import copied, copied_rows
+from ingest.run_kind import kind_of
 from ingest.vectors import Numbers, decode_durations, decode_members, decode_order
 
 WINDOW_DAYS = 90
@@ -59,8 +63,14 @@ class Loaded:
     until: datetime | None
 
 
-def load(project: Project, chosen: Filter = EVERYTHING, decided: dict[int, int] | None = None) -> Loaded:
-    """The executions of a project's window. `decided` tells what people said of reports (by id) as incidents."""
+def load(
+    project: Project,
+    chosen: Filter = EVERYTHING,
+    decided: dict[int, int] | None = None,
+    masks: Iterable[Mask] = (),
+) -> Loaded:
+    """The executions of a project's window. `decided` tells what people said of reports (by id) as incidents, `masks`
+    whose failures did not block."""
     rows, partial = _reports(project, chosen)
     names = _Names(project, rows, decided or {})
     signed, signature_ids = names.signed()
@@ -70,17 +80,20 @@ def load(project: Project, chosen: Filter = EVERYTHING, decided: dict[int, int] 
     for report, numbers, verdicts, durations in _vectors(names):
         assembly.add(report, numbers, verdicts, durations)
     order, orders = _orders(names)
-    suite, suites = _suites(names, failing)
+    suite, suites, packages = _suites(names, failing)
+    reports = names.reports(order)
     window = assembly.build(
-        names.reports(order),
+        reports,
         attempts,
         signed,
         suite=suite,
         signatures=_texts(signature_ids),
         orders=orders,
         excluded={"partial reports": partial},
-        environments=tuple(", ".join(one.values()) for one in names.environment_values()),
+        environments=tuple(", ".join(environment_value.values()) for environment_value in names.environment_values()),
         hosts=tuple(names.hosts.labels),
+        packages=packages,
+        masked=masked(masks, reports.started, names.facts(), names.canonical),
     )
     return Loaded(
         window=window,
@@ -91,25 +104,40 @@ def load(project: Project, chosen: Filter = EVERYTHING, decided: dict[int, int] 
         hosts=names.hosts.labels,
         suites=suites,
         signature_ids=signature_ids,
-        since=rows[0]["started_at"] if rows else None,
-        until=rows[-1]["started_at"] if rows else None,
+        since=rows[0]["placed_at"] if rows else None,
+        until=rows[-1]["placed_at"] if rows else None,
     )
 
 
 # -- which reports -----------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The days of a window: it ends with the newest report, so that a history that ended long ago is analysed too."""
+
+    since: datetime
+    until: datetime
+
+
+def window_of(project: Project, chosen: Filter = EVERYTHING) -> Span | None:
+    """From when to when a project's reports are looked at; None where there are none."""
+    newest = _filtered(project, chosen).order_by("-placed_at").values_list("placed_at", flat=True).first()
+    return None if newest is None else Span(newest - timedelta(days=chosen.days), newest)
+
+
 def _reports(project: Project, chosen: Filter) -> tuple[list[dict[str, Any]], int]:
     """The window's whole reports by time, and how many partial ones were left out."""
-    newest = _filtered(project, chosen).order_by("-started_at").values_list("started_at", flat=True).first()
-    if newest is None:
+    span = window_of(project, chosen)
+    if span is None:
         return [], 0
-    recent = _filtered(project, chosen).filter(started_at__gt=newest - timedelta(days=chosen.days))
+    recent = _filtered(project, chosen).filter(placed_at__gt=span.since)
     fields = (
-        *("pk", "run_id", "roster_id", "started_at", "order_digest", "order_reliable", "partial", "run_errors"),
+        *("pk", "run_id", "roster_id", "placed_at", "order_digest", "order_reliable", "partial", "run_errors"),
         *("tests", "run__commit", "run__tree", "run__branch", "run__pull_request", "run__environment", "run__host"),
+        *("run__untrusted", "run__kind", "run__job", "run__shard"),
     )
-    found = list(recent.order_by("-started_at", "-pk").values(*fields)[: chosen.reports])
+    found = list(recent.order_by("-placed_at", "-pk").values(*fields)[: chosen.reports])
     whole = [row for row in reversed(found) if not row["partial"]]
     return whole, len(found) - len(whole)
 
@@ -117,9 +145,9 @@ def _reports(project: Project, chosen: Filter) -> tuple[list[dict[str, Any]], in
 def _filtered(project: Project, chosen: Filter) -> "QuerySet[Report]":
     reports = Report.counted.filter(project=project)
     if chosen.until is not None:
-        reports = reports.filter(started_at__lte=chosen.until)
+        reports = reports.filter(placed_at__lte=chosen.until)
     if chosen.default_branch is not None:
-        main = Q(run__branch__in=("", project.default_branch), run__pull_request="")
+        main = default_runs(project, "run__")
         reports = reports.filter(main if chosen.default_branch else ~main)
     if chosen.environment:
         reports = reports.filter(run__environment__contains=chosen.environment)
@@ -164,22 +192,32 @@ class _Names:
     def reports(self, order: Ints) -> Reports:
         nothing = np.zeros(len(self.rows))
         return Reports(
-            started=np.array([row["started_at"].timestamp() for row in self.rows], dtype=np.float64),
+            started=np.array([row["placed_at"].timestamp() for row in self.rows], dtype=np.float64),
             revision=self.revisions.codes,
             environment=self.environments.codes,
             host=self.hosts.codes,
             run=self.runs.codes,
             default_branch=np.array([self._on_default_branch(row) for row in self.rows], dtype=bool),
+            pull_request=np.array([bool(row["run__pull_request"]) for row in self.rows], dtype=bool),
+            branch=_Codes([self._branch(row) for row in self.rows]).codes,
             order=order,
             errors=np.array([bool(row["run_errors"]) for row in self.rows], dtype=bool),
             executed=nothing.astype(np.int64),
             seconds=nothing,
             decided=np.array([self._decided.get(row["pk"], UNDECIDED) for row in self.rows], dtype=np.int64),
+            kind=_Codes([_kind(row) for row in self.rows]).codes,
         )
 
     def _on_default_branch(self, row: dict[str, Any]) -> bool:
-        """A run that names neither branch nor pull request is taken for one of the default branch."""
-        return row["run__branch"] in ("", self.project.default_branch) and not row["run__pull_request"]
+        return is_default(self.project, row["run__branch"], row["run__pull_request"])
+
+    def facts(self) -> list[RunFacts]:
+        """What masks ask of the run of each report."""
+        names = ("run__branch", "run__pull_request", "run__environment", "run__untrusted")
+        return [RunFacts(*(row[name] for name in names)) for row in self.rows]
+
+    def _branch(self, row: dict[str, Any]) -> tuple[str, str]:
+        return row["run__pull_request"], "" if self._on_default_branch(row) else row["run__branch"]
 
     def place(self, report_ids: Ints) -> Ints:
         """Which of the window's reports each id is; -1 for none."""
@@ -192,16 +230,24 @@ class _Names:
     def _of_window(self) -> dict[str, Any]:
         return {"project": self.project.pk, "reports": self.ids.tolist()}
 
-    def signed(self) -> tuple[Signed, list[int]]:
+    def signed(self) -> tuple[SignatureRows, list[int]]:
         """Failing executions and their signatures, numbered from 0."""
         report, number, ordinal, signature = copied(_SIGNED, self._of_window(), "iiii") if self.rows else _none(4)
         ids, code = np.unique(signature, return_inverse=True)
-        return Signed(self.canonical[number], self.place(report), ordinal, code.astype(np.int64)), ids.tolist()
+        return SignatureRows(self.canonical[number], self.place(report), ordinal, code.astype(np.int64)), ids.tolist()
 
     def attempts(self) -> Attempts:
         columns = copied(_ATTEMPTS, self._of_window(), "iiiiif") if self.rows else (*_none(5), np.zeros(0))
         report, number, ordinal, verdict, ambiguous, duration = columns
         return Attempts(self.canonical[number], self.place(report), ordinal, verdict, duration, ambiguous.astype(bool))
+
+
+def _kind(row: dict[str, Any]) -> bytes:
+    """Of a run that was stored before there were kinds, it is made now."""
+    if row["run__kind"] is not None:
+        return bytes(row["run__kind"])
+    names = ("job", "shard", "environment", "branch", "commit")
+    return kind_of(**{name: row[f"run__{name}"] for name in names})
 
 
 def _none(columns: int) -> tuple[Ints, ...]:
@@ -318,16 +364,18 @@ _SUITES = """
 """
 
 
-def _suites(names: _Names, failing: Ints) -> tuple[Ints, list[str]]:
-    """By test number: which suite it belongs to, of the tests that failed; -1 for the others."""
+def _suites(names: _Names, failing: Ints) -> tuple[Ints, list[str], frozenset[str]]:
+    """By test number: which suite it belongs to, of the tests that failed; -1 for the others. And their packages."""
     suite, number_of = np.full(len(names.canonical), -1, dtype=np.int64), dict[str, int]()
+    classes: list[str] = []
     with connection.cursor() as cursor:
         cursor.execute(_SUITES, {"project": names.project.pk, "numbers": failing.tolist()})
         for name, classname, numbers in cursor.fetchall():
             suite[numbers] = number_of.setdefault(suite_of(name, classname), len(number_of))
-    return suite, list(number_of)
+            classes += (name, classname)
+    return suite, list(number_of), packages_of(classes)
 
 
 def _texts(signature_ids: list[int]) -> tuple[str, ...]:
     text_of = dict(Signature.objects.filter(pk__in=signature_ids).values_list("pk", "text"))
-    return tuple(text_of.get(one, "") for one in signature_ids)
+    return tuple(text_of.get(signature_id, "") for signature_id in signature_ids)

@@ -11,7 +11,7 @@ from ingest.models import Project, Report
 class Analysis(models.Model):
     """One analysis of a project's window. Pages and API read the current one; one a day is kept for trends."""
 
-    FORM = 1
+    FORM = 3
     """What pages and API can read. Count it up when something is stored that they need and older rows lack: those are
     then as good as absent, and the sweep asks for new ones."""
 
@@ -36,7 +36,7 @@ class Analysis(models.Model):
     summary = models.JSONField()
     """What is concluded of the project as a whole."""
     columns = models.BinaryField(default=b"")
-    """One row a test: `analytics.columns`. Empty in analyses that are kept for trends alone."""
+    """One row a test: `analytics.columns.codec`. Empty in analyses that are kept for trends alone."""
 
     class Meta:
         constraints = (

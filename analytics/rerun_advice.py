@@ -1,14 +1,16 @@
 """Of one test: how many reruns for what, how sure that is, and what they cost."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+import scipy
 
-from analytics.columns import Columns
-from analytics.kernel.reruns import Beta, expected_executions, expected_rerun_time, exposed
-from analytics.listing import RERUN_STATES
-from analytics.rows import Interval, TestRow, test_row
+from analytics.columns.codec import Columns
+from analytics.columns.formulas import RERUN_STATES
+from analytics.columns.rows import Interval, TestRow, test_row
+from analytics.kernel.parameters import DEFAULTS
+from analytics.kernel.reruns import Beta, expected_executions, expected_reruns, exposed
 
 _CURVE = (1, 2, 3, 5, 10, 15, 20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1_000)
 _MOST_COUNTED = 1_000_000
@@ -42,17 +44,21 @@ class RerunAdvice:
     confirm: RerunCost
 
 
-def rerun_advice(columns: Columns, number: int, prior: Beta, confidence: float) -> RerunAdvice:
-    """`prior` and `confidence` are those of the analysis: the advice is what its numbers rest on."""
+def rerun_advice(
+    columns: Columns, number: int, priors: Mapping[str, Sequence[float]], confidence: float
+) -> RerunAdvice:
+    """Advise on rerunning a test, with the `priors` (by context) and `confidence` of its analysis."""
     row = test_row(columns, number)
-    told = row.state in RERUN_STATES
-    q = _fails_again(row, prior, confidence) if told else None
-    seen = max(row.executed + row.skipped, 1)
-    p_pass, p_fail = (row.executed - row.failed) / seen, row.failed / seen
+    has_advice = row.state in RERUN_STATES
+    a, b = priors.get(row.again.context, DEFAULTS.fallback_prior)
+    q = _fails_again(row, (a, b), confidence) if has_advice else None
+    ran = row.attempts
+    seen = max(ran.executed + row.skipped, 1)
+    p_pass, p_fail = (ran.executed - ran.failed) / seen, ran.failed / seen
     return RerunAdvice(
         row=row,
         fails_again=q,
-        exposure=_exposure(p_pass, p_fail, row.reruns.to_expose) if told else (),
+        exposure=_exposure(p_pass, p_fail, row.reruns.to_expose) if has_advice else (),
         get_past=_get_past(row.reruns.to_get_past, q, row.seconds),
         expose=_expose(row.reruns.to_expose, p_pass, p_fail, row.seconds),
         confirm=_cost(row.reruns.to_confirm, row.seconds),
@@ -62,7 +68,7 @@ def rerun_advice(columns: Columns, number: int, prior: Beta, confidence: float) 
 def _fails_again(row: TestRow, prior: Beta, confidence: float) -> Interval:
     a, b = row.again.failed + prior[0], row.again.of - row.again.failed + prior[1]
     tail = (1 - confidence) / 2
-    low, high = stats.beta.ppf((tail, 1 - tail), a, b)
+    low, high = scipy.special.betaincinv(a, b, (tail, 1 - tail))
     return Interval(a / (a + b), float(low), float(high))
 
 
@@ -73,10 +79,10 @@ def _exposure(p_pass: float, p_fail: float, needed: int | None) -> tuple[Exposur
 
 
 def _get_past(needed: int | None, q: Interval | None, seconds: float | None) -> RerunCost:
-    """FLEX's expected time of reruns that end with the first pass, at most `needed` of them; q in place of f."""
+    """Reruns that end with the first pass, at most `needed` of them."""
     if needed is None or q is None:
         return RerunCost(None, None)
-    return _cost(expected_rerun_time(needed, q.value, 1.0), seconds)
+    return _cost(expected_reruns(needed, q.value), seconds)
 
 
 def _expose(needed: int | None, p_pass: float, p_fail: float, seconds: float | None) -> RerunCost:

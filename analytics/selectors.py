@@ -1,11 +1,11 @@
 """Reads: the current analysis, its tests, and what it keeps of each and of several."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from django.db.models import QuerySet
 
-from analytics.columns import Columns, columns_of
+from analytics.columns.codec import Columns, Retired, columns_of
 from analytics.kernel.window import CONFIRMED, REJECTED
 from analytics.models import (
     Analysis,
@@ -17,6 +17,10 @@ from analytics.models import (
     TestFinding,
 )
 
+Result = TypeVar("Result")
+_READS = 3
+"""An analysis that is replaced while it is read is read again, so often at most."""
+
 
 def current_analyses() -> "QuerySet[Analysis]":
     """Those that pages and API read, at most one a project: none that was stored in an older form."""
@@ -26,6 +30,31 @@ def current_analyses() -> "QuerySet[Analysis]":
 def current_analysis(project_id: int) -> Analysis | None:
     """The analysis that pages and API read; None before the first one."""
     return current_analyses().filter(project_id=project_id).first()
+
+
+def read_again(read: Callable[[], Result]) -> Result:
+    """What `read` makes of the current analysis, which it asks for itself. It is called again where it meets Retired:
+    another analysis took the place of the one that it was reading."""
+    for _ in range(_READS - 1):
+        try:
+            return read()
+        except Retired:
+            continue
+    return read()
+
+
+def current_tests(project_id: int) -> tuple[Analysis | None, Columns]:
+    """The current analysis and its tests, both of the same analysis; as before the first one where none stays for as
+    long as it takes to read it."""
+
+    def read() -> tuple[Analysis | None, Columns]:
+        analysis = current_analysis(project_id)
+        return analysis, tests_of(analysis)
+
+    try:
+        return read_again(read)
+    except Retired:
+        return None, Columns(b"")
 
 
 def is_outdated(project_id: int) -> bool:
@@ -73,7 +102,7 @@ def clusters_of(analysis: Analysis | None) -> "QuerySet[ClusterFinding]":
 def incidents_of(analysis: Analysis | None) -> "QuerySet[IncidentFinding]":
     """Newest first, those that a person rejected included."""
     found = IncidentFinding.objects.filter(analysis=analysis) if analysis else IncidentFinding.objects.none()
-    return found.order_by("-report__started_at", "-report_id")
+    return found.order_by("-report__placed_at", "-report_id")
 
 
 def decisions_of(project_id: int) -> dict[int, int]:

@@ -4,17 +4,18 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import asdict
-from datetime import timedelta
 
 from django.db import transaction
 from django.utils import timezone
 
-from analytics.columns import encode_columns
-from analytics.findings import columns, summary, tests, wholes
+from analytics.columns import schema
+from analytics.columns.codec import encode_columns
+from analytics.findings import groups, summary, tests
 from analytics.kernel.analysis import Analysis as Conclusions
 from analytics.kernel.analysis import analyse
 from analytics.kernel.parameters import DEFAULTS, Parameters
 from analytics.loaders import EVERYTHING, Filter, Loaded, load
+from analytics.masks import masks_of
 from analytics.models import (
     Analysis,
     ClusterFinding,
@@ -24,11 +25,9 @@ from analytics.models import (
     TestFinding,
 )
 from analytics.selectors import decisions_of
-from ingest.copying import copy_rows
 from ingest.models import Project, Report
+from ingest.pgcopy import copy_rows
 
-KEPT_DAYS = 90
-"""So long one analysis a day is kept for trends."""
 Progress = Callable[[str], None]
 
 
@@ -45,7 +44,7 @@ def analysis_refresh(
     `finish` is called in the transaction that stores it: what it raises keeps the analysis from being stored."""
     began, started_at = time.perf_counter(), timezone.now()
     progress("reading reports")
-    loaded = load(project, chosen, decisions_of(project.pk))
+    loaded = load(project, chosen, decisions_of(project.pk), masks_of(project))
     found = analyse(loaded.window, parameters, progress)
     progress("storing")
     row = Analysis(
@@ -61,7 +60,7 @@ def analysis_refresh(
         parameters=asdict(parameters),
         excluded={**loaded.window.excluded, "failures inside incidents": int(found.failed.in_incidents.sum())},
         summary=summary.summary(found, loaded, parameters),
-        columns=encode_columns(columns.columns(found)),
+        columns=encode_columns({**schema.columns(found), **schema.run_columns(found, loaded)}),
     )
     with transaction.atomic():
         analysis_store(row=row, found=found, loaded=loaded, began=began)
@@ -71,18 +70,18 @@ def analysis_refresh(
 
 @transaction.atomic
 def analysis_store(*, row: Analysis, found: Conclusions, loaded: Loaded, began: float) -> Analysis:
-    """Write it, and let it take the place of the current one: readers see the old or the new, never half of one."""
+    """Store an analysis and make it the current one atomically, so readers never see half of it."""
     before = Analysis.objects.select_for_update().filter(project_id=row.project_id, current=True).first()
     if before is not None:
         _retire(before)
     row.finished_at, row.seconds = timezone.now(), time.perf_counter() - began
     row.save(force_insert=True)
     _write(TestFinding, ("number",), row.pk, ((number, data) for number, data in tests.tests(found, loaded)))
-    _write(ClusterFinding, ("view", "number"), row.pk, wholes.clusters(found, loaded))
+    _write(ClusterFinding, ("view", "number"), row.pk, groups.clusters(found, loaded))
     kept = set(Report.objects.filter(pk__in=loaded.report_ids.tolist()).values_list("pk", flat=True))
-    told = ((report, data) for report, data in wholes.incidents(found, loaded) if report in kept)
-    _write(IncidentFinding, ("report_id",), row.pk, told)
-    _write(PriorityFinding, ("rank",), row.pk, wholes.priorities(found))
+    incidents = ((report, data) for report, data in groups.incidents(found, loaded) if report in kept)
+    _write(IncidentFinding, ("report_id",), row.pk, incidents)
+    _write(PriorityFinding, ("rank",), row.pk, groups.priorities(found))
     return row
 
 
@@ -95,14 +94,14 @@ def _write(model, keys: tuple[str, ...], analysis_id: int, rows) -> None:
 
 
 def _retire(before: Analysis) -> None:
-    """The analysis before keeps its summary, one a day, and nothing else."""
+    """The analysis before keeps its summary, one a day, and nothing else. Retention lets those go that are too old."""
     for model in (TestFinding, ClusterFinding, IncidentFinding, PriorityFinding):
         model.objects.filter(analysis=before)._raw_delete("default")
     Analysis.objects.filter(pk=before.pk).update(current=False, columns=b"")
-    earlier = Analysis.objects.filter(project_id=before.project_id, current=False)
-    day = before.finished_at.date()
-    earlier.filter(finished_at__date=day).exclude(pk=before.pk).delete()
-    earlier.filter(finished_at__lt=timezone.now() - timedelta(days=KEPT_DAYS)).delete()
+    same_day = Analysis.objects.filter(
+        project_id=before.project_id, current=False, finished_at__date=before.finished_at.date()
+    )
+    same_day.exclude(pk=before.pk).delete()
 
 
 def incident_decide(*, project: Project, report: Report, word: str, user_id: int | None) -> IncidentDecision | None:

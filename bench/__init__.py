@@ -1,1 +1,1 @@
-"""Benchmarks: each beside a peer or a baseline in the same run, as ratios. `make bench` runs them all."""
+"""Benchmarks, each against a peer or a baseline in the same run, as ratios. `make bench` runs them all."""

@@ -1,23 +1,23 @@
 """Run the benchmarks on a PostgreSQL of their own: `python -m bench [name …]`.
 
-`load` and `scale` are run by name alone: they take minutes and gigabytes."""
+`load` and `scale` run only by name: they take minutes and gigabytes."""
 
 import argparse
 import sys
 from collections.abc import Callable, Iterable
 
-from bench.house import at_home
 from bench.outcome import Outcome, report
+from bench.workspace import at_home
 
 Bench = Callable[[], Iterable[Outcome]]
 
 
 def main() -> int:
-    asked = _arguments()
+    options = _arguments()
     with at_home():
-        usual, large = _usual(), _large(asked)
+        usual, large = _usual(), _large(options)
         results = []
-        for name in asked.names or usual:
+        for name in options.names or usual:
             print(f"\n{name}", flush=True)
             for result in (usual | large)[name]():
                 print(f"  {result}", flush=True)
@@ -47,25 +47,25 @@ def _arguments() -> argparse.Namespace:
 
 
 def _usual() -> dict[str, Bench]:
-    from bench import accuracy, analysis, memory, pages, policy, processing, reader, storage
+    from bench import accuracy, analysis, memory, pages, policy, processing, reader, storage, weight, worlds
 
-    modules = (reader, processing, storage, memory, analysis, pages, accuracy, policy)
+    modules = (reader, processing, storage, memory, weight, analysis, pages, accuracy, worlds, policy)
     return {module.__name__.rpartition(".")[2]: module.run for module in modules}
 
 
-def _large(asked: argparse.Namespace) -> dict[str, Bench]:
+def _large(options: argparse.Namespace) -> dict[str, Bench]:
     def load() -> Iterable[Outcome]:
         from bench import load
         from bench.traffic import Plan
 
-        plan = Plan(asked.seconds, asked.uploaders, asked.pause, asked.projects, asked.most)
-        return load.run(plan, backlog=asked.backlog, turns=asked.turns)
+        plan = Plan(options.seconds, options.uploaders, options.pause, options.projects, options.most)
+        return load.run(plan, backlog=options.backlog, turns=options.turns)
 
     def scale() -> Iterable[Outcome]:
         from bench import day, scale
 
-        part = day.Slice(asked.slice, asked.slice_reports or day.REPORTS)
-        return scale.run(scale.Plan(asked.part, asked.tests, asked.made, asked.rounds, part))
+        part = day.Slice(options.slice, options.slice_reports or day.REPORTS)
+        return scale.run(scale.Plan(options.part, options.tests, options.made, options.rounds, part))
 
     return {"load": load, "scale": scale}
 

@@ -1,4 +1,4 @@
-"""How often the analysis is right, on simulated histories whose truth is known, beside the rules that others publish."""
+"""Accuracy of the analysis on simulated histories with known truth, compared with published rules of others."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -7,14 +7,14 @@ import numpy as np
 
 from analytics.kernel.analysis import Analysis, analyse
 from analytics.kernel.executions import Floats, Ints
-from analytics.kernel.flakiness import State
+from analytics.kernel.flakiness import State, flaky_or_recovered
 from analytics.kernel.orders import OrderKind
 from analytics.kernel.parameters import DEFAULTS
 from analytics.kernel.window import Window
-from analytics.simulate import History, simulate
+from analytics.simulation import History, simulate
 from analytics.simulation.settings import Settings
 from analytics.simulation.truth import Kind, Truth
-from bench import calibration, judging, orders
+from bench import calibration, ground_truth, orders
 from bench.calibration import Advice
 from bench.chains import true_chains
 from bench.outcome import Outcome
@@ -34,23 +34,22 @@ MIX: tuple[Settings, ...] = (
     Settings(incidents=0),
     Settings(incidents=0, retries=True, shuffled_share=0.5),
 )
-"""Seeds take these in turn: projects with and without retries, shuffling and incidents, with few and many commits."""
+"""Used by the seeds in turn: projects with and without retries, shuffling and incidents, with few and many commits."""
 
-CONCLUDED = (*(kind.value for kind in OrderKind), "infrastructure", "broken", "suspect", "stable")
-_CALLED_FLAKY = (int(State.FLAKY), int(State.RECOVERED))
+CONCLUDED = (*(kind.value for kind in OrderKind), "broken", "suspect", "stable")
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """One history."""
+class Judgement:
+    """The scores of one history."""
 
     calm: bool
-    """Without incidents, which the rules of others know nothing of."""
+    """Without incidents, which the rules of others ignore."""
     every: Mapping[str, Tally]
     seen: Mapping[str, Tally]
     """By rule: among all flaky tests, and among those that showed both outcomes at one revision in one environment."""
-    now: Mapping[str, Tally]
-    """By rule: flaky at the end of the history, which a test that was fixed is not."""
+    at_end: Mapping[str, Tally]
+    """By rule: flaky at the end of the history, so not fixed."""
     days: Mapping[str, Floats]
     regressions_called: int
     kinds: Ints
@@ -59,31 +58,31 @@ class Judged:
     ranks: Mapping[Kind, list[int]]
     advice: Advice
     top: tuple[float, float, float]
-    """Blocked runs of the ten first items, of the ten best ones, and of all."""
+    """Blocked runs of our first ten items, of the best ten, and of all."""
 
 
 def our_ruling(window: Window, analysis: Analysis) -> Ruling:
-    flaky = np.isin(analysis.state, _CALLED_FLAKY)
-    return Ruling(flaky, np.where(flaky, judging.known_since(window, analysis.incident), -1))
+    flaky = flaky_or_recovered(analysis.state)
+    return Ruling(flaky, np.where(flaky, ground_truth.known_since(window, analysis.incident), -1))
 
 
-def judge(history: History, analysis: Analysis) -> Judged:
+def judge(history: History, analysis: Analysis) -> Judgement:
     window, truth = analysis.window, history.truth
     ours = our_ruling(window, analysis)
     rulings = {OURS: ours, **{name: rule(window) for name, rule in RULES.items()}}
-    true, everything = judging.truly_flaky(window, truth), np.ones(len(window.executed), dtype=bool)
-    seen = judging.both_seen(window, truth)
-    still = judging.flags([one.number for one in truth.flakes.values() if one.until < 0], len(true))
-    now = {OURS: analysis.state == State.FLAKY, **{name: rulings[name].flaky for name in RULES}}
-    return Judged(
+    true, everything = ground_truth.truly_flaky(window, truth), np.ones(len(window.executed), dtype=bool)
+    seen = ground_truth.both_seen(window, truth)
+    still = ground_truth.flags([flake.number for flake in truth.flakes.values() if flake.until < 0], len(true))
+    at_end = {OURS: analysis.state == State.FLAKY, **{name: rulings[name].flaky for name in RULES}}
+    return Judgement(
         calm=not truth.incidents,
         every={name: tally(ruling.flaky, true, everything) for name, ruling in rulings.items()},
         seen={name: tally(ruling.flaky, true, seen) for name, ruling in rulings.items()},
-        now={name: tally(said, still, everything) for name, said in now.items()},
-        days={name: judging.days_until(window, truth, ruling.first) for name, ruling in rulings.items()},
-        regressions_called=int(np.count_nonzero(ours.flaky & judging.plain_regressions(window, truth))),
+        at_end={name: tally(ruling, still, everything) for name, ruling in at_end.items()},
+        days={name: ground_truth.days_until(window, truth, ruling.first) for name, ruling in rulings.items()},
+        regressions_called=int(np.count_nonzero(ours.flaky & ground_truth.plain_regressions(window, truth))),
         kinds=confusion(window, truth, analysis),
-        rand=adjusted_rand(*judging.cluster_labels(window, truth, analysis.clusters.label)),
+        rand=adjusted_rand(*ground_truth.cluster_labels(window, truth, analysis.clusters.label)),
         ranks=partner_ranks(window, truth, analysis),
         advice=advice_of(history, analysis),
         top=top_ten(window, truth, analysis),
@@ -91,20 +90,20 @@ def judge(history: History, analysis: Analysis) -> Judged:
 
 
 def concluded_kinds(window: Window, analysis: Analysis) -> Ints:
-    """By place: which of CONCLUDED."""
+    """By place: the index in CONCLUDED."""
     by_order = [kind.value for kind in OrderKind]
     kind = np.full(len(window.failing), CONCLUDED.index(OrderKind.UNKNOWN.value))
     for finding in analysis.orders:
         kind[finding.place] = by_order.index(finding.verdict.kind.value)
     state = analysis.state[window.failing]
-    for other in (State.INFRASTRUCTURE, State.BROKEN, State.SUSPECT, State.STABLE):
+    for other in (State.BROKEN, State.SUSPECT, State.STABLE):
         kind[state == other] = CONCLUDED.index(other.name.lower())
     return kind
 
 
 def confusion(window: Window, truth: Truth, analysis: Analysis) -> Ints:
-    table = np.zeros((len(judging.TRUE_KINDS), len(CONCLUDED)), dtype=np.int64)
-    np.add.at(table, (judging.true_kinds(window, truth), concluded_kinds(window, analysis)), 1)
+    table = np.zeros((len(ground_truth.TRUE_KINDS), len(CONCLUDED)), dtype=np.int64)
+    np.add.at(table, (ground_truth.true_kinds(window, truth), concluded_kinds(window, analysis)), 1)
     return table
 
 
@@ -113,49 +112,55 @@ def partner_ranks(window: Window, truth: Truth, analysis: Analysis) -> dict[Kind
     ranks = {}
     for kind, polluter in ((Kind.VICTIM, True), (Kind.BRITTLE, False)):
         ranked = {
-            int(window.failing[one.place]): one.partners.test[one.partners.polluter == polluter]
-            for one in analysis.orders
+            int(window.failing[finding.place]): finding.partners.test[finding.partners.polluter == polluter]
+            for finding in analysis.orders
         }
         ranks[kind] = orders.partner_ranks(window, truth, kind, ranked)
     return ranks
 
 
 def advice_of(history: History, analysis: Analysis) -> Advice:
-    """What was advised on the flaky tests that were called so."""
+    """The advice for the flaky tests that were recognised."""
     window, truth = analysis.window, history.truth
     rows, failed = window.executions, analysis.failed
-    failures = np.bincount(rows.test[judging.flaky_failures(window, truth, rows)], minlength=len(window.failing))
-    called = np.isin(analysis.state[window.failing], _CALLED_FLAKY)
-    places = np.flatnonzero(called & judging.truly_flaky(window, truth)[window.failing])
+    failures = np.bincount(rows.test[ground_truth.flaky_failures(window, truth, rows)], minlength=len(window.failing))
+    called = flaky_or_recovered(analysis.state[window.failing])
+    places = np.flatnonzero(called & ground_truth.truly_flaky(window, truth)[window.failing])
     chains = true_chains(history, window)
     flakes = [truth.flakes[int(number)] for number in window.failing[places]]
-    clean = [chains[one.number].clean(int(runs)) for one, runs in zip(flakes, failed.to_confirm[places], strict=True)]
+    clean = [
+        chains[flake.number].clean(int(runs)) for flake, runs in zip(flakes, failed.to_confirm[places], strict=True)
+    ]
     return Advice(
-        again=np.array([chains[one.number].again for one in flakes], dtype=np.float64),
+        again=np.array([chains[flake.number].again for flake in flakes], dtype=np.float64),
         clean=np.array(clean, dtype=np.float64),
-        enough=np.array([chains[one.number].enough(DEFAULTS.confidence) for one in flakes], dtype=np.float64),
+        enough=np.array([chains[flake.number].enough(DEFAULTS.confidence) for flake in flakes], dtype=np.float64),
         to_get_past=failed.to_get_past[places],
         to_confirm=failed.to_confirm[places],
         failures=failures[places].astype(np.int64),
         pairs=(failed.bursts.again + failed.bursts.cleared)[places],
-        bursty=np.array([one.kind is Kind.BURSTY for one in flakes], dtype=bool),
-        fixed=np.array([one.until >= 0 for one in flakes], dtype=bool),
+        bursty=np.array([flake.kind is Kind.BURSTY for flake in flakes], dtype=bool),
+        fixed=np.array([flake.until >= 0 for flake in flakes], dtype=bool),
     )
 
 
 def top_ten(window: Window, truth: Truth, analysis: Analysis) -> tuple[float, float, float]:
-    cost, ranked = judging.true_cost(window, truth), analysis.priority
+    cost, ranked = ground_truth.true_cost(window, truth), analysis.priority
     items = [
         window.failing[[test] if cluster < 0 else np.flatnonzero(analysis.clusters.label == cluster)]
         for test, cluster in zip(ranked.test, ranked.cluster, strict=True)
     ]
-    return judging.in_top(cost, items), judging.in_top(cost, judging.best_items(cost, truth)), float(cost.sum())
+    return (
+        ground_truth.in_top(cost, items),
+        ground_truth.in_top(cost, ground_truth.best_items(cost, truth)),
+        float(cost.sum()),
+    )
 
 
 # -- all seeds together ------------------------------------------------------------------------------------------
 
 
-def histories(seeds: int = SEEDS) -> Iterator[Judged]:
+def histories(seeds: int = SEEDS) -> Iterator[Judgement]:
     for seed in range(seeds):
         history = simulate(replace(MIX[seed % len(MIX)], seed=seed))
         yield judge(history, analyse(history.window()))
@@ -166,22 +171,25 @@ def run() -> Iterator[Outcome]:
     yield Outcome("seeds", len(judged), least=50)
     _print_rules("all histories", judged)
     yield from _flaky(judged)
-    calm = [one for one in judged if one.calm]
+    calm = [judgement for judgement in judged if judgement.calm]
     _print_rules("histories without incidents", calm)
     yield _above("F1 above the best rule without incidents", calm, least=None)
-    _print_kinds(sum((one.kinds for one in judged[1:]), judged[0].kinds))
+    _print_kinds(sum((judgement.kinds for judgement in judged[1:]), judged[0].kinds))
     yield Outcome(
-        "cluster agreement (adjusted Rand index), mean over seeds", float(np.mean([one.rand for one in judged]))
+        "cluster agreement (adjusted Rand index), mean over seeds",
+        float(np.mean([judgement.rand for judgement in judged])),
     )
     yield from _partners(judged)
-    yield from _reruns(calibration.together([one.advice for one in judged]))
-    first, best, total = (sum(one.top[column] for one in judged) for column in range(3))
+    yield from _reruns(calibration.together([judgement.advice for judgement in judged]))
+    first, best, total = (sum(judgement.top[column] for judgement in judged) for column in range(3))
     yield Outcome("share of blocked runs in the top 10 to fix", first / total if total else float("nan"))
     yield Outcome("  of ten that know the truth", best / total if total else float("nan"))
 
 
-def _flaky(judged: list[Judged]) -> Iterator[Outcome]:
-    every, seen, now = (pooled([getattr(one, which)[OURS] for one in judged]) for which in ("every", "seen", "now"))
+def _flaky(judged: list[Judgement]) -> Iterator[Outcome]:
+    every, seen, at_end = (
+        pooled([getattr(judgement, which)[OURS] for judgement in judged]) for which in ("every", "seen", "at_end")
+    )
     precision, recall, f1 = every.precision, every.recall, every.f1
     yield Outcome("precision of flaky", precision.value, precision.interval, least=0.99)
     yield Outcome("recall where both outcomes were seen", seen.recall.value, seen.recall.interval, least=0.95)
@@ -190,21 +198,23 @@ def _flaky(judged: list[Judged]) -> Iterator[Outcome]:
     yield _above("F1 above the best rule", judged, least=0.001)
     for what, lowest in zip(("precision", "recall", "F1"), seen.worst, strict=True):
         yield Outcome(f"{what} in its worst seed, where both outcomes were seen", lowest)
-    yield Outcome("F1 of flaky at the end (fixed ones are not)", now.f1.value, now.f1.interval)
+    yield Outcome("F1 of flaky at the end (fixed ones are not)", at_end.f1.value, at_end.f1.interval)
     yield Outcome(
-        "plain regressions called flaky, in the worst seed", max(one.regressions_called for one in judged), most=0
+        "plain regressions called flaky, in the worst seed",
+        max(judgement.regressions_called for judgement in judged),
+        most=0,
     )
 
 
-def _above(what: str, judged: list[Judged], least: float | None) -> Outcome:
-    f1 = {name: pooled([one.every[name] for one in judged]).f1.value for name in (OURS, *RULES)}
+def _above(what: str, judged: list[Judgement], least: float | None) -> Outcome:
+    f1 = {name: pooled([judgement.every[name] for judgement in judged]).f1.value for name in (OURS, *RULES)}
     best = max(RULES, key=f1.__getitem__)
     return Outcome(f"{what}: {best}", f1[OURS] - f1[best], least=least)
 
 
-def _partners(judged: list[Judged]) -> Iterator[Outcome]:
+def _partners(judged: list[Judgement]) -> Iterator[Outcome]:
     for kind, what, bar in ((Kind.VICTIM, "polluter", 0.8), (Kind.BRITTLE, "state-setter", None)):
-        ranks = [rank for one in judged for rank in one.ranks[kind]]
+        ranks = [rank for judgement in judged for rank in judgement.ranks[kind]]
         for most, least in ((1, None), (3, bar)):
             hits = share(sum(0 < rank <= most for rank in ranks), len(ranks))
             yield Outcome(f"{what} in the top {most}, of {len(ranks)}", hits.value, hits.interval, least=least)
@@ -225,22 +235,24 @@ def _reruns(advice: Advice) -> Iterator[Outcome]:
     yield Outcome("  clean runs asked for, times those of an oracle (median)", calibration.times_enough(advice))
 
 
-def _print_rules(title: str, judged: list[Judged]) -> None:
+def _print_rules(title: str, judged: list[Judgement]) -> None:
     """Precision and recall among all flaky tests, recall where both outcomes were seen, F1, F1 of flaky at the end."""
     print(
         f"  {title:52}{'precision':>10}{'recall':>8}{'seen':>8}{'F1':>7}  {'F1 interval':18}{'now':>6}  days until found"
     )
     for name in (OURS, *RULES):
-        every, seen, now = (pooled([getattr(one, which)[name] for one in judged]) for which in ("every", "seen", "now"))
-        days = quartiles(np.concatenate([one.days[name] for one in judged]))
-        told = " / ".join(f"{value:.1f}" if np.isfinite(value) else "never" for value in days)
+        every, seen, at_end = (
+            pooled([getattr(judgement, which)[name] for judgement in judged]) for which in ("every", "seen", "at_end")
+        )
+        days = quartiles(np.concatenate([judgement.days[name] for judgement in judged]))
+        days_text = " / ".join(f"{value:.1f}" if np.isfinite(value) else "never" for value in days)
         print(
             f"  {name:52}{every.precision.value:10.3f}{every.recall.value:8.3f}{seen.recall.value:8.3f}"
-            f"{every.f1.value:7.3f}  {every.f1.interval:18}{now.f1.value:6.3f}  {told}"
+            f"{every.f1.value:7.3f}  {every.f1.interval:18}{at_end.f1.value:6.3f}  {days_text}"
         )
 
 
 def _print_kinds(table: Ints) -> None:
     print(f"  {'true kind':16}" + "".join(f"{name:>17}" for name in CONCLUDED))
-    for name, row in zip(judging.TRUE_KINDS, table, strict=True):
+    for name, row in zip(ground_truth.TRUE_KINDS, table, strict=True):
         print(f"  {name:16}" + "".join(f"{count:17,}" for count in row))

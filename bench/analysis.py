@@ -1,4 +1,4 @@
-"""A whole analysis of ten million results, beside the same rates, bursts and co-failures by SQL over a row per result."""
+"""A whole analysis of ten million results, against the same rates, bursts and co-failures in SQL with a row a result."""
 
 import statistics
 import subprocess
@@ -10,8 +10,8 @@ from pathlib import Path
 from django.db import connection
 
 from analytics.services import analysis_refresh
-from bench.made import Outcomes, gathered, project_with, scattered
 from bench.outcome import Outcome
+from bench.stored_projects import Outcomes, gathered, project_with, scattered
 from ingest.models import Project
 
 TESTS, REPORTS, FAILING = 50_000, 200, 0.01
@@ -90,7 +90,7 @@ def _vacuum() -> None:
 
 
 def _by_sql(outcomes: Outcomes) -> float:
-    """What everybody does: a row per result, indexed by test and by report."""
+    """The usual design: a row for each result, indexed by test and by report."""
     with connection.cursor() as cursor:
         cursor.execute("CREATE UNLOGGED TABLE bench_row (report int, test int, verdict smallint, duration real)")
         for at, failed in enumerate(outcomes):

@@ -1,4 +1,4 @@
-"""Do recommended numbers of reruns keep what they promise? Computed from the true chains, so without noise."""
+"""Whether recommended numbers of reruns keep their promise, computed from the true chains without noise."""
 
 from dataclasses import dataclass
 
@@ -10,19 +10,19 @@ from analytics.kernel.reruns import NEVER
 
 
 def cleared(again: Floats, reruns: npt.NDArray[np.number]) -> Floats:
-    """The chance that one of so many reruns after a failure passes; each fails with `again` after a failure."""
+    """The chance that one of `reruns` reruns after a failure passes; each fails with probability `again`."""
     return np.asarray(1 - again**reruns)
 
 
 def spent(again: Floats, reruns: npt.NDArray[np.number]) -> Floats:
-    """The expected number of reruns, which end with the first that passes: the sum of again^k for k below `reruns`."""
+    """The expected number of reruns up to the first pass: the sum of again^k for k below `reruns`."""
     sure = again >= 1
     q = np.where(sure, 0.0, again)
     return np.where(sure, reruns, (1 - q**reruns) / (1 - q))
 
 
 def oracle(again: Floats, confidence: float) -> Floats:
-    """The least number of reruns that clears a failure with the confidence, the chain being known."""
+    """The least number of reruns that clears a failure with the confidence, if the chain is known."""
     possible = (again > 0) & (again < 1)
     q = np.where(possible, again, 0.5)
     least = np.maximum(np.ceil(np.log1p(-confidence) / np.log(q) - 1e-12), 1.0)
@@ -31,18 +31,18 @@ def oracle(again: Floats, confidence: float) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """For each flaky test that was called so: what was advised, and the truth that it is judged by."""
+    """The advice for each recognised flaky test, and the truth to judge it by."""
 
     again: Floats
     """The chance that a rerun fails after a failure."""
     clean: Floats
-    """The chance of `to_confirm` clean runs in a row, not fixed as it is."""
+    """The chance of `to_confirm` clean runs in a row without a fix."""
     enough: Floats
-    """The clean runs that would confirm a fix, the chain being known."""
+    """The clean runs that would confirm a fix, if the chain is known."""
     to_get_past: Ints
     to_confirm: Ints
     failures: Ints
-    """How often it failed by its flakiness: the weight of its advice."""
+    """How often it failed because it is flaky: the weight of its advice."""
     pairs: Ints
     """Failures whose next execution at the same revision was seen."""
     bursty: Flags
@@ -57,11 +57,11 @@ class Advice:
 
 
 def together(advice: list[Advice]) -> Advice:
-    return Advice(*(np.concatenate([getattr(one, name) for one in advice]) for name in Advice.__slots__))
+    return Advice(*(np.concatenate([getattr(item, name) for item in advice]) for name in Advice.__slots__))
 
 
 def share_cleared(advice: Advice) -> float:
-    """Of the failures with a number advised, the share that passes within it."""
+    """The share of failures with a recommended number of reruns that pass within it."""
     given = advice.where(advice.given)
     total = given.failures.sum()
     return float((given.failures * cleared(given.again, given.to_get_past)).sum() / total) if total else float("nan")
@@ -80,19 +80,19 @@ def times_oracle(advice: Advice, confidence: float, limit: int) -> tuple[float, 
 
 
 def withheld(advice: Advice, confidence: float, limit: int) -> float:
-    """Of the failures that the oracle has a number for, up to the limit, the share without advice."""
+    """The share of failures without advice, among those for which the oracle has a number up to the limit."""
     possible = advice.where(oracle(advice.again, confidence) <= limit)
     total = possible.failures.sum()
     return float(possible.failures[~possible.given].sum() / total) if total else float("nan")
 
 
 def falsely_confirmed(advice: Advice) -> float:
-    """Of the tests that are not fixed, the share that would show the asked-for clean runs and pass for fixed."""
+    """The share of unfixed tests that would show enough clean runs to pass for fixed."""
     unfixed = advice.where(~advice.fixed & (advice.to_confirm != NEVER))
     return float(unfixed.clean.mean()) if len(unfixed.clean) else float("nan")
 
 
 def times_enough(advice: Advice) -> float:
-    """Clean runs asked for to confirm a fix, as a multiple of those that are enough: the median over tests."""
-    asked = advice.where(np.isfinite(advice.enough) & (advice.to_confirm != NEVER))
-    return float(np.median(asked.to_confirm / asked.enough)) if len(asked.enough) else float("nan")
+    """Clean runs required to confirm a fix, as a multiple of the sufficient number: the median over tests."""
+    finite = advice.where(np.isfinite(advice.enough) & (advice.to_confirm != NEVER))
+    return float(np.median(finite.to_confirm / finite.enough)) if len(finite.enough) else float("nan")

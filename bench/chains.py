@@ -1,4 +1,4 @@
-"""How flaky tests of a simulated history truly go on after a pass and after a failure, as executions follow there."""
+"""The true chances that flaky tests of a simulated history fail after a pass and after a failure."""
 
 from dataclasses import dataclass
 from math import log1p
@@ -7,8 +7,8 @@ import numpy as np
 
 from analytics.kernel.executions import Ints
 from analytics.kernel.window import Window
-from analytics.simulate import History
-from analytics.simulation.casting import Part, can_fail_at
+from analytics.simulation import History
+from analytics.simulation.cast import Part, can_fail_at
 from analytics.simulation.truth import Kind
 from bench import orders
 
@@ -18,18 +18,18 @@ _ORDERED = frozenset({Kind.VICTIM, Kind.BRITTLE})
 @dataclass(frozen=True, slots=True)
 class Chain:
     onset: float
-    """The chance to fail after a pass, in an execution in which it can fail."""
+    """The chance of failing after a pass, in an execution in which it can fail."""
     again: float
-    """The chance that a rerun fails after a failure: a retry within the run where the project has them, else a new run."""
+    """The chance that a rerun fails after a failure: a retry within the run if the project has them, else a new run."""
     exposure: float
     """The share of executions in which it can fail: the environment and the hour allow it."""
 
     def clean(self, runs: int) -> float:
-        """The chance of so many clean runs in a row, not fixed as it is."""
+        """The chance of so many clean runs in a row without a fix."""
         return float((1 - self.onset) ** (runs * self.exposure))
 
     def enough(self, confidence: float) -> float:
-        """The clean runs that have a chance of at most 1 - `confidence`; infinite where it cannot fail."""
+        """The number of clean runs with a chance of at most 1 - `confidence`; infinite if it cannot fail."""
         if self.onset <= 0 or self.exposure <= 0:
             return float("inf")
         return 1.0 if self.onset >= 1 else max(1.0, log1p(-confidence) / log1p(-self.onset) / self.exposure)
@@ -42,7 +42,7 @@ def true_chains(history: History, window: Window) -> dict[int, Chain]:
 
 
 def _chain(part: Part, window: Window, step: Ints, retries: bool) -> Chain:
-    """What an order decides, a retry in the same order does not change; a new run draws its order anew."""
+    """A retry keeps the order and so its effect; a new run draws a new order."""
     flake = part.flake
     if flake.kind in _ORDERED:
         onset = orders.failing_share(flake, step, window.reports.order)

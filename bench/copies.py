@@ -1,4 +1,4 @@
-"""More reports of a project by copying those that it has, inside the database: for its size, not for what they say."""
+"""Enlarges a project by copying its reports inside the database: for size, not for content."""
 
 from datetime import timedelta
 
@@ -8,9 +8,9 @@ from ingest.models import Project, Report, Run
 
 
 def reports_copy(project: Project, *, copies: int, apart: timedelta) -> None:
-    """So many copies of each run with its report and failures, each so much older than the one before.
+    """Make `copies` copies of each run with its report and failures, each older than the previous one by `apart`.
 
-    Build ids of the runs must have no dash: that is how copies are told from them."""
+    Build ids of the runs must not contain a dash, which marks copies."""
     with connection.cursor() as cursor:
         for statement in (_COPY_RUNS, _COPY_REPORTS, _COPY_FAILURES):
             cursor.execute(statement, {"project": project.pk, "copies": copies, "apart": apart})
@@ -18,22 +18,25 @@ def reports_copy(project: Project, *, copies: int, apart: timedelta) -> None:
 
 
 def _columns(model: type[Run | Report], *apart: str) -> tuple[str, str]:
-    """What a copy has of its model's row: as the names of columns, and as what to take from `original`."""
+    """The columns that a copy takes over: their names, and their expressions in terms of `original`."""
     names = [field.column for field in model._meta.fields if field.column not in ("id", *apart)]
     return ", ".join(f'"{name}"' for name in names), ", ".join(f'original."{name}"' for name in names)
 
 
-_RUN, _RUN_TAKEN = _columns(Run, "key", "started_at", "build_id")
-_REPORT, _REPORT_TAKEN = _columns(Report, "run_id", "upload_id", "started_at", "content_digest")
+_RUN, _RUN_TAKEN = _columns(Run, "key", "started_at", "placed_at", "received_at", "build_id")
+_REPORT, _REPORT_TAKEN = _columns(
+    Report, "run_id", "upload_id", "started_at", "placed_at", "kept_from", "content_digest"
+)
 _COPY_RUNS = f"""
-    INSERT INTO ingest_run (key, started_at, build_id, {_RUN})
+    INSERT INTO ingest_run (key, started_at, placed_at, received_at, build_id, {_RUN})
     SELECT substring(sha256((original.id || '-' || copy)::bytea) FOR 16),
-           original.started_at - copy * %(apart)s, original.id || '-' || copy, {_RUN_TAKEN}
+           original.started_at - copy * %(apart)s, original.placed_at - copy * %(apart)s,
+           original.placed_at - copy * %(apart)s, original.id || '-' || copy, {_RUN_TAKEN}
     FROM ingest_run AS original, generate_series(1, %(copies)s) AS copy WHERE original.project_id = %(project)s
 """
 _COPY_REPORTS = f"""
-    INSERT INTO ingest_report (run_id, started_at, content_digest, {_REPORT})
-    SELECT twin.id, twin.started_at, sha256(twin.key), {_REPORT_TAKEN}
+    INSERT INTO ingest_report (run_id, started_at, placed_at, kept_from, content_digest, {_REPORT})
+    SELECT twin.id, twin.started_at, twin.placed_at, twin.received_at, sha256(twin.key), {_REPORT_TAKEN}
     FROM ingest_report AS original
     JOIN ingest_run AS twin
         ON split_part(twin.build_id, '-', 1) = original.run_id::text AND twin.project_id = %(project)s

@@ -1,6 +1,6 @@
-"""Server mode under load: many uploaders at once while people read, then one worker process beside two.
+"""Server mode under load: many concurrent uploaders while people read; then one worker process against two.
 
-The load comes from this machine, too, and takes its share of the processors: each part's is told."""
+The load comes from the same machine and takes its share of the processors, which is printed for each part."""
 
 import os
 import random
@@ -22,7 +22,7 @@ from django.test import Client
 from analytics.services import analysis_refresh
 from bench.outcome import Outcome
 from bench.site import Site, site, used
-from bench.traffic import SIZES, Answer, Door, Plan, Traffic, View, mixed, samples, send
+from bench.traffic import SIZES, Answer, Plan, ProjectAccess, Traffic, View, mixed, samples, send
 from ingest.models import Project, Token, Upload
 from ingest.services import project_create, token_create
 from tests.faults.server import until
@@ -52,9 +52,12 @@ def run(plan: Plan, *, backlog: int, turns: int) -> Iterator[Outcome]:
 # -- uploaders and readers ---------------------------------------------------------------------------------------
 
 
-def _doors(projects: int) -> list[Door]:
+def _doors(projects: int) -> list[ProjectAccess]:
     made = [project_create(slug=f"load-{number}", name=f"Load {number}") for number in range(projects)]
-    return [Door(one.slug, token_create(project=one, name="ci", scope=Token.Scope.UPLOAD)[1]) for one in made]
+    return [
+        ProjectAccess(project.slug, token_create(project=project, name="ci", scope=Token.Scope.UPLOAD)[1])
+        for project in made
+    ]
 
 
 def _cookie() -> str:
@@ -63,8 +66,8 @@ def _cookie() -> str:
     return f"{settings.SESSION_COOKIE_NAME}={client.cookies[settings.SESSION_COOKIE_NAME].value}"
 
 
-def _warm(place: Site, doors: list[Door]) -> list[Answer]:
-    """Projects that have been there for a while: their tests are known, and they have an analysis."""
+def _warm(place: Site, doors: list[ProjectAccess]) -> list[Answer]:
+    """Prepare projects with known tests and an analysis, as after some use."""
     large = samples()[max(SIZES)]
     sent = [
         send(place.request, door, f"warm.{number}", large[number]) for door in doors for number in range(WARM_UPLOADS)
@@ -76,7 +79,7 @@ def _warm(place: Site, doors: list[Door]) -> list[Answer]:
 
 
 def _open_all(traffic: Traffic) -> None:
-    """Each page so often that every web process has it loaded, as where people have been at work for a while."""
+    """Open each page often enough for every web process to have it loaded, as after some use."""
     for door in WARM_UPLOADS * traffic.doors:
         for _ in traffic.tour(door.slug):
             pass
@@ -90,7 +93,9 @@ def _traffic(place: Site, traffic: Traffic, warm: list[Answer]) -> Iterator[Outc
     yield Outcome("queue drained after the end", drained, "s", most=DRAIN_SECONDS)
     sent = [*warm, *traffic.answers]
     yield Outcome("answered 202 and not processed exactly once", len(uncounted(sent, _stored())), most=0)
-    yield Outcome("stored and never sent", len(_stored().keys() - {(one.slug, one.build) for one in sent}), most=0)
+    yield Outcome(
+        "stored and never sent", len(_stored().keys() - {(answer.slug, answer.build) for answer in sent}), most=0
+    )
     yield from read(traffic.views)
     for name in sorted(before):
         yield Outcome(f"processor seconds of {name}", after[name] - before[name])
@@ -98,31 +103,33 @@ def _traffic(place: Site, traffic: Traffic, warm: list[Answer]) -> Iterator[Outc
 
 
 def answered(answers: list[Answer], took: float) -> Iterator[Outcome]:
-    """What uploaders noticed."""
-    good = [one for one in answers if one.status == 202]
+    """Figures from the uploaders' side."""
+    good = [answer for answer in answers if answer.status == 202]
     yield Outcome("uploads answered 202", len(good), least=1)
     yield Outcome(
-        "  answered 5xx, or not at all", _count(one.status >= 500 or not one.status for one in answers), most=0
+        "  answered 5xx, or not at all", _count(answer.status >= 500 or not answer.status for answer in answers), most=0
     )
     yield Outcome(
-        "  answered anything else", _count(200 <= one.status < 500 and one.status != 202 for one in answers), most=0
+        "  answered anything else",
+        _count(200 <= answer.status < 500 and answer.status != 202 for answer in answers),
+        most=0,
     )
     yield Outcome("uploads a second", len(good) / took)
-    yield Outcome("results a second", sum(one.sample.cases for one in good) / took)
+    yield Outcome("results a second", sum(answer.sample.cases for answer in good) / took)
     yield Outcome("202, p50", milliseconds(good, 50), "ms")
     yield Outcome("202, p95", milliseconds(good, 95), "ms", most=ANSWER_MILLISECONDS)
     for cases, share in SIZES.items():
-        mine = [one for one in good if one.sample.cases == cases]
-        yield Outcome(f"  of {cases:,} cases ({share:.0%} of uploads), p95", milliseconds(mine, 95), "ms")
+        sized = [answer for answer in good if answer.sample.cases == cases]
+        yield Outcome(f"  of {cases:,} cases ({share:.0%} of uploads), p95", milliseconds(sized, 95), "ms")
 
 
 def read(views: list[View]) -> Iterator[Outcome]:
-    """What people noticed who opened pages meanwhile."""
+    """Figures from the readers' side."""
     yield Outcome("pages opened meanwhile", len(views), least=1)
-    yield Outcome("  not answered 200", _count(one.status != 200 for one in views), most=0)
-    for page in sorted({one.page for one in views}):
-        mine = [one for one in views if one.page == page]
-        yield Outcome(f"{page}, p95 of {len(mine)}", milliseconds(mine, 95), "ms", most=PAGE_MILLISECONDS)
+    yield Outcome("  not answered 200", _count(view.status != 200 for view in views), most=0)
+    for page in sorted({view.page for view in views}):
+        of_page = [view for view in views if view.page == page]
+        yield Outcome(f"{page}, p95 of {len(of_page)}", milliseconds(of_page, 95), "ms", most=PAGE_MILLISECONDS)
 
 
 def _count(found: Iterable[bool]) -> int:
@@ -130,8 +137,8 @@ def _count(found: Iterable[bool]) -> int:
 
 
 def milliseconds(timed: "list[Answer] | list[View]", percent: float) -> float:
-    """A percentile; infinite where there is nothing to take it of."""
-    return float(np.percentile([one.seconds for one in timed], percent)) * 1_000 if timed else float("inf")
+    """A percentile; infinite if there is no data."""
+    return float(np.percentile([request.seconds for request in timed], percent)) * 1_000 if timed else float("inf")
 
 
 # -- nothing lost ------------------------------------------------------------------------------------------------
@@ -152,8 +159,8 @@ def _stored() -> dict[Build, Counts]:
 
 
 def uncounted(answers: list[Answer], stored: dict[Build, Counts]) -> list[Build]:
-    """Builds that were answered 202 and are not there, or more than once, or with other counts than were sent."""
-    accepted = {(one.slug, one.build): one.sample for one in answers if one.status == 202}
+    """Builds answered with 202 that are missing, stored twice, or stored with other counts."""
+    accepted = {(answer.slug, answer.build): answer.sample for answer in answers if answer.status == 202}
     return [
         build
         for build, sample in accepted.items()
@@ -162,7 +169,7 @@ def uncounted(answers: list[Answer], stored: dict[Build, Counts]) -> list[Build]
 
 
 def _drain() -> float:
-    """Wait until no upload waits; tell how many seconds that took."""
+    """Wait until no upload is waiting; returns the seconds."""
     began = time.monotonic()
     while Upload.objects.filter(state__in=Upload.WAITING).exists():
         if time.monotonic() - began > PATIENCE_SECONDS:
@@ -174,8 +181,8 @@ def _drain() -> float:
 # -- one worker process beside two -------------------------------------------------------------------------------
 
 
-def _two_workers(place: Site, doors: list[Door], backlog: int, turns: int) -> Iterator[Outcome]:
-    """The same backlog for one process and for two, in turns; nothing else works meanwhile."""
+def _two_workers(place: Site, doors: list[ProjectAccess], backlog: int, turns: int) -> Iterator[Outcome]:
+    """Process the same backlog with one process and with two, in turn, with nothing else running."""
     place.end("worker-uploads", "worker-analyses", "beat")
     seconds, processor = {1: 0.0, 2: 0.0}, {1: 0.0, 2: 0.0}
     for turn in range(turns):
@@ -192,7 +199,7 @@ def _two_workers(place: Site, doors: list[Door], backlog: int, turns: int) -> It
 
 
 def _computing() -> float:
-    """How much more two processes do than one that share nothing but the machine: cores may be halves of one."""
+    """How much more two independent processes compute than one: two cores may be halves of one."""
     taken = {}
     for processes in (1, 2):
         began = time.perf_counter()
@@ -203,23 +210,27 @@ def _computing() -> float:
     return taken[1] / taken[2]
 
 
-def _backlog_seconds(place: Site, doors: list[Door], prefix: str, backlog: int, processes: int) -> tuple[float, float]:
+def _backlog_seconds(
+    place: Site, doors: list[ProjectAccess], prefix: str, backlog: int, processes: int
+) -> tuple[float, float]:
     """Seconds from the first upload's end to the last one's, and the workers' processor seconds."""
     _send_backlog(place, doors, prefix, backlog)
     with place.workers(processes) as top:
-        mine = Upload.objects.filter(metadata__build_id__startswith=prefix)
-        until(mine.filter(state=Upload.State.PROCESSED).exists, 120, "the worker has begun")
+        backlog_uploads = Upload.objects.filter(metadata__build_id__startswith=prefix)
+        until(backlog_uploads.filter(state=Upload.State.PROCESSED).exists, 120, "the worker has begun")
         before = used(top)
         _drain()
         after = used(top)
-    ends = mine.aggregate(first=Min("finished_at"), last=Max("finished_at"))
+    ends = backlog_uploads.aggregate(first=Min("finished_at"), last=Max("finished_at"))
     return (ends["last"] - ends["first"]).total_seconds(), after - before
 
 
-def _send_backlog(place: Site, doors: list[Door], prefix: str, backlog: int) -> None:
-    """What it consists of depends on the number alone, so it is the same each time."""
+def _send_backlog(place: Site, doors: list[ProjectAccess], prefix: str, backlog: int) -> None:
+    """Send a backlog whose content depends only on its size, so that it is the same each time."""
     rng = random.Random(0)
-    parts = [(rng.choice(doors), f"{prefix}{at}", one) for at, one in enumerate(islice(mixed(samples(), rng), backlog))]
+    parts = [
+        (rng.choice(doors), f"{prefix}{at}", sample) for at, sample in enumerate(islice(mixed(samples(), rng), backlog))
+    ]
     with ThreadPoolExecutor(SENDERS) as senders:
         answers = list(senders.map(lambda part: send(place.request, *part), parts))
-    assert all(one.status == 202 for one in answers)
+    assert all(answer.status == 202 for answer in answers)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.outcome import Outcome
-from bench.sending import receive
 from bench.suites import document
+from bench.uploads import receive
 from ingest.services import project_create
 
 CASES = 500_000
@@ -29,9 +29,9 @@ def run() -> Iterator[Outcome]:
     project = project_create(slug="memory", name="Memory")
     upload = receive(project, [("report.xml", document(range(CASES)))], build_id="1")
     root = Path(__file__).resolve().parent.parent
-    said = subprocess.run(
+    child = subprocess.run(
         [sys.executable, "-c", _SCRIPT, str(upload.pk)], cwd=root, capture_output=True, text=True, check=True
     )
-    before, peak = map(int, said.stdout.split())
+    before, peak = map(int, child.stdout.split())
     yield Outcome("peak memory for a file of 500,000 cases", peak, "MB", most=600)
     yield Outcome("  of that, before it began", before, "MB")

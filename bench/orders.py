@@ -1,4 +1,4 @@
-"""Who ran before whom in a history: where order-dependent tests truly fail, and whether their partners can be told."""
+"""Orders in a history: where order-dependent tests truly fail, and whether the data can reveal their partners."""
 
 from collections.abc import Mapping
 
@@ -9,11 +9,11 @@ from analytics.kernel.window import Window
 from analytics.simulation.truth import Flake, Kind, Truth
 
 BOTH_POSITIONS = 10
-"""A partner can be asked for where it ran before its test, and after it, at least so often."""
+"""A partner is expected to be found if it ran before its test and after it at least this often."""
 
 
 def steps(window: Window) -> Ints:
-    """Orders x tests: the step at which the test ran; -1 where it did not."""
+    """Orders x tests: the position of the test; -1 if it did not run."""
     step = np.full((len(window.orders), len(window.executed)), -1, dtype=np.int64)
     for number, order in enumerate(window.orders):
         step[number, order] = np.arange(len(order))
@@ -21,15 +21,15 @@ def steps(window: Window) -> Ints:
 
 
 def fails_in(flake: Flake, step: Ints) -> Flags:
-    """By order: a victim fails where a polluter ran before it and no cleaner between, a brittle without a setter."""
-    mine = step[:, [flake.number]]
+    """By order: a victim fails after a polluter without a cleaner in between, a brittle test without a setter."""
+    own = step[:, [flake.number]]
 
     def latest(others: tuple[int, ...]) -> Ints:
         theirs = step[:, list(others)]
-        return np.asarray(np.where(theirs < mine, theirs, -1).max(axis=1, initial=-1))
+        return np.asarray(np.where(theirs < own, theirs, -1).max(axis=1, initial=-1))
 
     partner = latest(flake.partners)
-    ran = mine[:, 0] >= 0
+    ran = own[:, 0] >= 0
     return np.asarray(ran & (partner < 0 if flake.kind is Kind.BRITTLE else partner > latest(flake.cleaners)))
 
 
@@ -42,19 +42,19 @@ def failing_share(flake: Flake, step: Ints, order: Ints) -> float:
 
 def positions(step: Ints, order: Ints, test: int, partner: int) -> tuple[int, int]:
     """In how many reports of known order the partner ran before the test, and after it."""
-    mine, theirs = step[order[order >= 0], test], step[order[order >= 0], partner]
-    both = (mine >= 0) & (theirs >= 0)
-    return int(np.count_nonzero(both & (theirs < mine))), int(np.count_nonzero(both & (theirs > mine)))
+    own, theirs = step[order[order >= 0], test], step[order[order >= 0], partner]
+    both = (own >= 0) & (theirs >= 0)
+    return int(np.count_nonzero(both & (theirs < own))), int(np.count_nonzero(both & (theirs > own)))
 
 
 def partner_ranks(window: Window, truth: Truth, kind: Kind, ranked: Mapping[int, Ints]) -> list[int]:
-    """For each flaky test of a kind whose partner can be asked for: the rank of its first true partner, 0 for none.
+    """For each flaky test of a kind whose partner can be found: the rank of its first true partner, 0 for none.
 
     `ranked` by test number: the partners concluded, the best first."""
     step, order, ranks = steps(window), window.reports.order, []
     for flake in truth.flakes.values():
-        told = [min(positions(step, order, flake.number, one)) >= BOTH_POSITIONS for one in flake.partners]
-        if flake.kind is kind and any(told):
+        decidable = [min(positions(step, order, flake.number, partner)) >= BOTH_POSITIONS for partner in flake.partners]
+        if flake.kind is kind and any(decidable):
             hit = np.flatnonzero(np.isin(ranked.get(flake.number, np.zeros(0, np.int64)), flake.partners))
             ranks.append(int(hit[0]) + 1 if len(hit) else 0)
     return ranks

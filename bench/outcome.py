@@ -1,4 +1,4 @@
-"""A measured figure and the bar that it must reach."""
+"""A measured figure and its required bar."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""How fast pages answer, server side and warm, on 50,000 tests and 4,000 reports of them, beside 1,000 tests."""
+"""Response times of warm pages on the server, with 50,000 tests in 4,000 reports, against 1,000 tests."""
 
 import time
 from collections.abc import Iterator
@@ -10,13 +10,13 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from analytics.columns import columns_of
+from analytics.columns.codec import columns_of
 from analytics.models import Analysis
 from analytics.services import analysis_refresh
 from bench.copies import reports_copy
-from bench.made import gathered, project_with
 from bench.outcome import Outcome
-from dashboard.static_files import collect
+from bench.stored_projects import gathered, project_with
+from dashboard.ops.static_files import collect
 from ingest.models import Project, Report
 
 TESTS, FEW_TESTS, REPORTS, MADE, FAILING = 50_000, 1_000, 4_000, 100, 0.001
@@ -40,8 +40,8 @@ def run() -> Iterator[Outcome]:
 
 
 def _project(slug: str, tests: int) -> Project:
-    """So many reports of so many tests: some are made, the others are copies of them with times of their own."""
-    share = FAILING * TESTS / tests  # as many failures a report, whatever its size
+    """A project with `tests` tests: some reports are made, the others are copies of them at other times."""
+    share = FAILING * TESTS / tests  # as many failures in a report of any size
     project = project_with(slug, gathered(tests, MADE, share, unsound=min(20 * share, 0.5)))
     reports_copy(project, copies=REPORTS // MADE - 1, apart=timedelta(minutes=MADE))
     analysis_refresh(project=project)
@@ -49,7 +49,7 @@ def _project(slug: str, tests: int) -> Project:
 
 
 def address_of(name: str, project: Project) -> str:
-    """The page of its kind that has the most to do."""
+    """The most expensive page of its kind."""
     if name == "Test":
         rows = columns_of(Analysis.objects.get(project=project, current=True).pk)
         return reverse("test", args=(project.slug, int(rows["number"][np.argmax(rows["cost"])])))
@@ -63,7 +63,7 @@ _ROUTES = {"Overview": "project", "Tests": "tests", "Fix first": "priorities", "
 
 
 def p95(client: Client, address: str, rounds: int = ROUNDS) -> tuple[float, int]:
-    """Milliseconds once it is warm, and bytes."""
+    """Milliseconds of the warm page, and bytes."""
     taken, weight = [], 0
     for _ in range(rounds + 2):
         began = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Processing, from stored bytes to committed vectors, beside Django's bulk_create of one row per result."""
+"""Processing, from stored bytes to committed vectors, against Django's bulk_create of a row for each result."""
 
 import io
 import statistics
@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from django.db import connection, models, transaction
 
 from bench.outcome import Outcome
-from bench.sending import process, receive, send
 from bench.suites import document
+from bench.uploads import process, receive, send
 from ingest.interning import tests_intern
 from ingest.junit.reading import read_report
 from ingest.models import Project, Report
@@ -20,7 +20,7 @@ ROUNDS = 7
 
 
 class Result(models.Model):
-    """What everybody does: a row per result, indexed by test."""
+    """The usual design: a row for each result, indexed by test."""
 
     report = models.ForeignKey(Report, models.CASCADE, db_constraint=False)
     test = models.IntegerField(db_index=True)
@@ -33,7 +33,7 @@ class Result(models.Model):
 
 
 def baseline(project: Project, data: bytes, number: int) -> None:
-    """The same reader and the same test ids; only the store differs."""
+    """The same reader and test ids; only the storage differs."""
     from django.utils import timezone
 
     report = read_report(lambda: io.BytesIO(data))

@@ -1,4 +1,4 @@
-"""The reader beside test-results-parser (Rust) and junitparser (lxml), reading the same fields of the same file."""
+"""The reader against test-results-parser (Rust) and junitparser (lxml), on the same fields of the same file."""
 
 import io
 import statistics
@@ -37,7 +37,7 @@ def lxml_objects(data: bytes) -> None:
 
     for suite in junitparser.JUnitXml.fromstring(data):
         for case in suite:
-            case.name, case.classname, suite.name, case.time, [(one.message, one.text) for one in case.result]  # noqa: B018
+            case.name, case.classname, suite.name, case.time, [(result.message, result.text) for result in case.result]  # noqa: B018
 
 
 def seconds(function: Callable[[bytes], None], data: bytes) -> float:
@@ -62,12 +62,12 @@ def run() -> Iterator[Outcome]:
 
 
 def _first_sight() -> float:
-    """Seconds for a file whose names were never seen, in a fresh process."""
+    """Seconds for a file with unknown names, in a fresh process."""
     script = (
         "import sys, time; sys.path.insert(0, '.'); from bench import reader, suites; "
         f"data = suites.document(range({CASES}), every=100); reader.ours(suites.document(range(10))); "
         "print(reader.seconds(reader.ours, data))"
     )
     root = Path(__file__).resolve().parent.parent
-    said = subprocess.run([sys.executable, "-c", script], cwd=root, capture_output=True, text=True, check=True)
-    return float(said.stdout)
+    child = subprocess.run([sys.executable, "-c", script], cwd=root, capture_output=True, text=True, check=True)
+    return float(child.stdout)

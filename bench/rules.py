@@ -1,7 +1,7 @@
 """The rules by which other products call a test flaky, each written from its public description.
 
-A rule sees what CI would have sent to that product: it knows of no incidents. Where a description leaves a number to
-the user or to the reader, the docstring says which one is assumed here."""
+A rule sees what CI would have sent to that product, without incidents. If a description leaves a number open, the
+docstring gives the one assumed here."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ from analytics.kernel.window import Window
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """What a rule says of each test, by test number."""
+    """A rule's conclusion for each test, by test number."""
 
     flaky: Flags
     """At the end of the window."""
     first: Ints
-    """The report after which the rule called it flaky for the first time; -1 where it never did."""
+    """The report after which the rule first called it flaky; -1 for never."""
 
 
 Rule = Callable[[Window], Ruling]
@@ -41,21 +41,21 @@ def _on_default_branch(window: Window) -> Executions:
 
 
 def _recent(ran: Executions, event: Flags, last: int) -> Ints:
-    """Events among the last rows of the same test, up to and with each row; `last` of them at most."""
+    """Events among the last rows of the same test, including each row itself; at most `last` rows."""
     rows = np.arange(len(event))
     total = np.concatenate([[0], np.cumsum(event)])
     return np.asarray(total[rows + 1] - total[np.maximum(rows - last + 1, rows - ran.rank)])
 
 
 def _transitions(ran: Executions) -> Flags:
-    """Rows that end otherwise than the row of the same test before them."""
+    """Rows with another outcome than the same test's previous row."""
     changed = np.zeros(len(ran.test), dtype=bool)
     changed[1:] = (ran.test[1:] == ran.test[:-1]) & (ran.failing[1:] != ran.failing[:-1])
     return changed
 
 
 def first_of(window: Window, place: npt.NDArray[np.integer], report: npt.NDArray[np.integer]) -> Ints:
-    """By test number: the earliest report given for its place; -1 where none is."""
+    """By test number: the earliest report given for its place; -1 for none."""
     none = np.iinfo(np.int64).max
     earliest = np.full(len(window.failing), none)
     np.minimum.at(earliest, place, report)
@@ -65,7 +65,7 @@ def first_of(window: Window, place: npt.NDArray[np.integer], report: npt.NDArray
 
 
 def _from_then_on(window: Window, ran: Executions, seen: Flags) -> Ruling:
-    """Flaky from the first row on at which something is seen."""
+    """Flaky since the first row at which it is seen."""
     first = first_of(window, ran.test[seen], ran.report[seen])
     return Ruling(first >= 0, first)
 
@@ -73,7 +73,7 @@ def _from_then_on(window: Window, ran: Executions, seen: Flags) -> Ruling:
 def both_outcomes(ran: Executions, where: npt.NDArray[np.integer]) -> tuple[Ints, Ints]:
     """Tests that passed and failed in one place (`where` by row, -1 for none), and the report that completed it."""
     size, none = int(where.max(initial=0)) + 1, np.iinfo(np.int64).max
-    known = np.flatnonzero(where >= 0)[::-1]  # backwards, so that the first report is written last and stays
+    known = np.flatnonzero(where >= 0)[::-1]  # backwards, so that the first report wins
     key, failing = ran.test[known].astype(np.int64) * size + where[known], ran.failing[known]
     failed, passed = np.full((2, ran.tests * size), none)
     failed[key[failing]] = ran.report[known[failing]]
@@ -101,7 +101,7 @@ def closed_after_passes(window: Window, passes: int = 30) -> Ruling:
     opened = _from_then_on(window, main, main.failing)
     open_still = _recent(main, main.failing, passes) > 0
     latest = np.zeros(len(window.executed), dtype=bool)
-    latest[window.failing[main.test]] = open_still  # rows are by time within a test: the last one written stays
+    latest[window.failing[main.test]] = open_still  # rows are by time within a test, so the last one wins
     return Ruling(opened.flaky & latest, opened.first)
 
 
@@ -120,10 +120,10 @@ def passes_on_retry(window: Window) -> Ruling:
 
     Assumed: a retry is a later attempt that the producer tells apart; a build that is started again is another run."""
     ran = _ran(window)
-    told = window.told[window.executions.executed]
+    explicit = window.retried[window.executions.executed]
     retried = np.zeros(len(ran.test), dtype=bool)
     same = (ran.test[1:] == ran.test[:-1]) & (ran.report[1:] == ran.report[:-1])
-    retried[1:] = same & told[1:] & ran.failing[:-1] & ~ran.failing[1:]
+    retried[1:] = same & explicit[1:] & ran.failing[:-1] & ~ran.failing[1:]
     return _from_then_on(window, ran, retried)
 
 
@@ -189,4 +189,4 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "6 of 10 (LUCI)": six_of_ten,
     }
 )
-"""Every rule, and neighbours of those whose constants are ours to assume."""
+"""Every rule, and variants of those with assumed constants."""

@@ -1,7 +1,7 @@
 """One project with 816 million results: its size, its pages, an analysis, a backup and retention; then a company's day.
 
-Some of its reports come as XML by the way that every upload takes. The others are copies of them made inside the
-database, with runs, times and failures of their own. They are spread evenly over a year."""
+Some of its reports arrive as XML like any upload. The others are copies made inside the database, with their own
+runs, times and failures. They are spread evenly over a year."""
 
 import os
 import shutil
@@ -24,22 +24,22 @@ from django.utils import timezone
 from analytics.services import analysis_refresh
 from bench import day
 from bench.copies import reports_copy
-from bench.made import gathered
 from bench.outcome import Outcome
 from bench.pages import address_of, p95
-from bench.sending import process, receive, send
+from bench.stored_projects import gathered
 from bench.suites import case, document
-from dashboard.keeping.retaining import retention_set
-from dashboard.static_files import collect
+from bench.uploads import process, receive, send
+from dashboard.ops.static_files import collect
+from dashboard.retention.services import retention_set
 from ingest.models import Project, Report
 from ingest.services import project_create
 
 RESULTS, REPORTS, FAILING, SPREAD = 816_000_000, 16_320, 0.001, timedelta(days=365)
 KEPT_DAYS = 274
-"""Three quarters of a year: a quarter of the reports is older."""
+"""Three quarters of a year, so that a quarter of the reports is older."""
 GIGABYTE = 1_000_000_000
 BYTES_A_RESULT = 4
-"""Of the finished table, at most."""
+"""At most, of the finished table."""
 DATABASE_GIGABYTES, TEST_MILLISECONDS, WINDOW_SECONDS, UPLOAD_MILLISECONDS = 4, 500, 10, 500
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -58,7 +58,7 @@ class Plan:
 
     @property
     def reports(self) -> int:
-        """A multiple of those that are made, since the others are copies of them."""
+        """A multiple of the reports made from XML, since the others are copies."""
         return max(REPORTS // self.part // self.made, 1) * self.made
 
     @property
@@ -71,12 +71,12 @@ class Plan:
 
     @property
     def bytes_needed(self) -> int:
-        """Twice the data, for it and its backup, and the database's log while it is written."""
+        """Twice the data, for itself and its backup, and the database's log while it is written."""
         return 2 * self.results * BYTES_A_RESULT + 3 * GIGABYTE
 
 
 class TooLittleRoom(SystemExit):
-    """Nothing was begun."""
+    """There is not enough disk space; nothing was started."""
 
 
 def run(plan: Plan) -> Iterator[Outcome]:
@@ -114,8 +114,8 @@ def _project(plan: Plan) -> Project:
     for at, failed in enumerate(outcomes):
         content = _report(failed, seed=at)
         started = newest - (plan.made - at) * plan.step
-        told = {"build_id": str(at), "commit": f"{at // 2:040x}", "branch": "main", "started_at": started}
-        send(project, [("report.xml", content)], **told)
+        metadata = {"build_id": str(at), "commit": f"{at // 2:040x}", "branch": "main", "started_at": started}
+        send(project, [("report.xml", content)], **metadata)
     reports_copy(project, copies=plan.reports // plan.made - 1, apart=plan.made * plan.step)
     return project
 
@@ -142,7 +142,7 @@ def _size(project: Project, plan: Plan) -> Iterator[Outcome]:
 
 
 def _analysis(project: Project) -> Iterator[Outcome]:
-    """The window is the product's own: 90 days, and at most 5,000 reports."""
+    """Analyse the product's own window: 90 days, and at most 5,000 reports."""
     taken = []
     for _ in range(3):
         began = time.perf_counter()
@@ -181,15 +181,15 @@ def _backup() -> Iterator[Outcome]:
 
 
 def _finished(child: "subprocess.Popen[str]") -> bool:
-    said, _ = child.communicate()
+    output, _ = child.communicate()
     if child.returncode:
-        print(f"  {said.strip()[-500:]}")
+        print(f"  {output.strip()[-500:]}")
     return child.returncode == 0
 
 
 def _retention(project: Project) -> Iterator[Outcome]:
-    """The oldest reports go while uploads come."""
-    old = Report.objects.filter(project=project, started_at__lt=timezone.now() - timedelta(days=KEPT_DAYS))
+    """Remove the oldest reports while uploads arrive."""
+    old = Report.objects.filter(project=project, kept_from__lt=timezone.now() - timedelta(days=KEPT_DAYS))
     before, alone = old.count(), [_upload_seconds(project, f"alone.{at}") for at in range(20)]
     retention_set(project=project, ages={"reports": KEPT_DAYS}, redact=True)
     yield Outcome("an upload is stored in, alone, p95", _p95(alone), "ms")
@@ -208,7 +208,7 @@ def _retention(project: Project) -> Iterator[Outcome]:
 
 
 def _upload_seconds(project: Project, build: str) -> float:
-    """Until its bytes are committed, which is when CI has its 202; it is processed besides."""
+    """Seconds until its bytes are committed, when CI receives its 202; processing comes later."""
     content = document(range(100), seed=0)
     began = time.perf_counter()
     upload = receive(project, [("report.xml", content)], build_id=build)

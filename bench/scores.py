@@ -1,4 +1,4 @@
-"""How well something was told apart: shares with intervals, precision, recall and F1 over seeds, agreement of labels."""
+"""Scores of a classification: shares with intervals, precision, recall and F1 over seeds, agreement of labels."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A value with its interval; NaN where there was nothing to judge."""
+    """A value with its interval; NaN if there was nothing to judge."""
 
     value: float
     low: float
@@ -25,7 +25,7 @@ class Share:
 
 
 def share(hits: int, of: int) -> Share:
-    """hits / of with the interval of Clopper and Pearson."""
+    """hits / of, with the interval of Clopper and Pearson."""
     if of == 0:
         return Share(float("nan"), float("nan"), float("nan"))
     interval = stats.binomtest(hits, of).proportion_ci(CONFIDENCE, method="exact")
@@ -34,7 +34,7 @@ def share(hits: int, of: int) -> Share:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Tests called flaky rightly and wrongly, and flaky tests that were not called so; a row for each seed."""
+    """True positives, false positives and false negatives, a row for each seed."""
 
     right: Ints
     wrong: Ints
@@ -50,10 +50,10 @@ class Tally:
 
     @property
     def f1(self) -> Share:
-        """Of all seeds together; the interval by resampling seeds, since tests of one history hang together."""
+        """Over all seeds; the interval by resampling seeds, since tests of one history are correlated."""
         seeds = len(self.right)
-        drawn = np.random.default_rng(0).integers(seeds, size=(2_000, seeds))
-        resampled = _f1(*(column[drawn].sum(axis=1) for column in (self.right, self.wrong, self.missed)))
+        draws = np.random.default_rng(0).integers(seeds, size=(2_000, seeds))
+        resampled = _f1(*(column[draws].sum(axis=1) for column in (self.right, self.wrong, self.missed)))
         tail = (1 - CONFIDENCE) / 2
         low, high = np.nanquantile(resampled, [tail, 1 - tail])
         value = _f1(*(column.sum(keepdims=True) for column in (self.right, self.wrong, self.missed)))
@@ -61,7 +61,7 @@ class Tally:
 
     @property
     def worst(self) -> tuple[float, float, float]:
-        """Precision, recall and F1, each of the seed in which it is lowest; a seed with nothing to judge has none."""
+        """Precision, recall and F1, each of its worst seed; a seed with nothing to judge is left out."""
         shares = (
             _divided(self.right, self.right + self.wrong),
             _divided(self.right, self.right + self.missed),
@@ -76,35 +76,35 @@ def _divided(hits: Ints, of: Ints) -> Floats:
 
 
 def _f1(right: Ints, wrong: Ints, missed: Ints) -> Floats:
-    """2 TP / (2 TP + FP + FN); 1 where there was nothing to find and nothing was called."""
+    """2 TP / (2 TP + FP + FN); 1 if there was nothing to find and nothing was claimed."""
     both = 2 * right + wrong + missed
     return np.asarray(np.divide(2 * right, both, out=np.ones(len(both)), where=both > 0))
 
 
-def tally(said: Flags, true: Flags, among: Flags) -> Tally:
-    """One seed's; `among` limits the flaky tests that are asked for, not those that may be called wrongly."""
-    counts = (said & true & among, said & ~true, ~said & true & among)
+def tally(claimed: Flags, true: Flags, among: Flags) -> Tally:
+    """The tally of one seed; `among` limits the tests that should be found, not the false positives."""
+    counts = (claimed & true & among, claimed & ~true, ~claimed & true & among)
     right, wrong, missed = (np.array([np.count_nonzero(flags)]) for flags in counts)
     return Tally(right, wrong, missed)
 
 
 def pooled(tallies: list[Tally]) -> Tally:
-    columns = ([getattr(one, name) for one in tallies] for name in ("right", "wrong", "missed"))
+    columns = ([getattr(part, name) for part in tallies] for name in ("right", "wrong", "missed"))
     return Tally(*(np.concatenate(column) for column in columns))
 
 
 def quartiles(values: Floats) -> tuple[float, float, float]:
-    """First quartile, median, third; values may be infinite ("never"). NaN where there are none."""
+    """First quartile, median and third quartile; values may be infinite ("never"). NaN for no values."""
     if not len(values):
         return float("nan"), float("nan"), float("nan")
     first, median, third = np.quantile(values, [0.25, 0.5, 0.75], method="inverted_cdf")
     return float(first), float(median), float(third)
 
 
-def adjusted_rand(one: npt.NDArray[np.integer], other: npt.NDArray[np.integer]) -> float:
-    """Agreement of two labellings beyond chance (Hubert and Arabie 1985); 1 where both are trivial and the same."""
-    _, left = np.unique(one, return_inverse=True)
-    _, right = np.unique(other, return_inverse=True)
+def adjusted_rand(first: npt.NDArray[np.integer], second: npt.NDArray[np.integer]) -> float:
+    """Agreement of two labellings beyond chance (Hubert and Arabie 1985); 1 if both are trivial and equal."""
+    _, left = np.unique(first, return_inverse=True)
+    _, right = np.unique(second, return_inverse=True)
     table = np.zeros((left.max(initial=0) + 1, right.max(initial=0) + 1), dtype=np.int64)
     np.add.at(table, (left, right), 1)
 

@@ -1,6 +1,6 @@
-"""Server mode to be put under load: web, Redis, workers and beat as processes of their own, on the bench's database.
+"""Server mode for load tests: web, Redis, workers and beat as separate processes on the bench's database.
 
-All limits are the defaults, but for those that keep one token from sending so much."""
+All limits are the defaults, except those that throttle a single token."""
 
 import sys
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ class Site(Installation):
         super().__init__(home, **USUAL, **NO_QUOTA)
 
     def stop(self) -> None:
-        """The database was there before and stays."""
+        """Stop all processes but the database, which was there before."""
         self.supervisor.stop()
         self._thread.join()
 
@@ -32,7 +32,7 @@ class Site(Installation):
 
     @contextmanager
     def workers(self, processes: int) -> Iterator[psutil.Process]:
-        """A worker of uploads with so many processes, for a while."""
+        """Run a worker for uploads with this many processes."""
         child = self._child(f"workers-{processes}", [sys.executable, "manage.py", *PROCESSES["worker-uploads"]])
         child.environment["WORKER_CONCURRENCY"] = str(processes)
         child.start()
@@ -43,13 +43,13 @@ class Site(Installation):
             child.stop()
 
     def processor_seconds(self) -> dict[str, float]:
-        """By part, what its processes have used so far."""
+        """Processor seconds used so far, by part."""
         tops = {child.name: child.process.pid for child in self.supervisor.children if child.process is not None}
         return {name: used(psutil.Process(pid)) for name, pid in {**tops, "database": self.cluster.orphan()}.items()}
 
 
 def used(top: psutil.Process) -> float:
-    """Processor seconds of a process and all below it, also of those that have ended."""
+    """Processor seconds of a process and its descendants, including those that have ended."""
     total = 0.0
     for process in (top, *top.children(recursive=True)):
         with suppress(psutil.Error):
@@ -59,9 +59,9 @@ def used(top: psutil.Process) -> float:
 
 @contextmanager
 def site(home: Path) -> Iterator[Site]:
-    one = Site(home)
+    running = Site(home)
     try:
-        one.start()
-        yield one
+        running.start()
+        yield running
     finally:
-        one.stop()
+        running.stop()

@@ -1,4 +1,4 @@
-"""What results cost on disk, and how fast one test's history comes back, in three shapes of upload."""
+"""The size of results on disk and the speed of reading a test's history, for three shapes of upload."""
 
 import statistics
 import time
@@ -8,15 +8,15 @@ import numpy as np
 from django.db import connection
 
 from bench.outcome import Outcome
-from bench.sending import send
 from bench.suites import document, files
+from bench.uploads import send
 from ingest import selectors
 from ingest.models import Project, Report, Test
 from ingest.services import project_create
 
 TESTS = 50_000
 PER_REPORT = ("report", "roster", "run", "upload", "attempt", "failure", "signature")
-"""Tables that grow with reports; raw bytes of uploads are kept apart and have an age of their own."""
+"""Tables that grow with reports; the raw bytes of uploads are separate and have their own retention."""
 
 
 def _tables(names: tuple[str, ...]) -> int:
@@ -34,7 +34,7 @@ def _vacuum() -> None:
 
 
 def _history_milliseconds(project: Project) -> float:
-    """The median over tests spread over the suite."""
+    """The median over tests across the suite."""
     taken = []
     for number in np.linspace(0, TESTS - 1, 15).astype(int):
         test = Test.objects.get(project=project, number=int(number))
@@ -66,7 +66,7 @@ def _one_big_file() -> Iterator[Outcome]:
 
 
 def _copy_reports(project: Project, until: int) -> None:
-    """More reports of the same suite, made in the database: only their number matters here."""
+    """Copy reports within the database: only their number matters here."""
     columns = [field.column for field in Report._meta.fields if field.column not in ("id", "content_digest", "run_id")]
     names = ", ".join(f'"{column}"' for column in columns)
     kept = ", ".join(f'report."{column}"' for column in columns)
@@ -107,7 +107,7 @@ def _resharded() -> Iterator[Outcome]:
 
 
 def _more_shards(project: Project, runs: int, rng: np.random.Generator) -> None:
-    """Further runs through the storage layer: rosters cut anew, vectors of the right size."""
+    """Add runs through the storage layer, with new rosters and vectors of the right size."""
     from ingest.interning import roster_intern
 
     pattern = Report.objects.filter(project=project).first()

@@ -1,4 +1,4 @@
-"""Reports to measure with: a large suite as pytest writes it, one in a thousand failing unless said otherwise."""
+"""Reports for measurements: a large suite in pytest's style, with one failure in a thousand by default."""
 
 from collections.abc import Iterable
 
@@ -21,7 +21,7 @@ def document(tests: Iterable[int], seed: int = 0, every: int = 1_000) -> bytes:
 
 
 def files(count: int, each: int, seed: int = 0, every: int = 1_000) -> list[tuple[str, bytes]]:
-    """The same suite as Surefire writes it: a file a class."""
+    """The same suite in Surefire's style: a file for each class."""
     return [
         (f"target/surefire-reports/TEST-tests.pkg.Mod{n}.xml", _surefire(n, each, seed, every)) for n in range(count)
     ]

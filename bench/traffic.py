@@ -1,6 +1,6 @@
-"""CI systems and people at work on a Flakeboard: threads that send reports, and threads that open pages.
+"""Simulated CI systems and people: threads that send reports, and threads that open pages.
 
-Each uploader sends a report, waits for the answer, pauses and sends the next, as a CI job after another would."""
+Each uploader sends a report, waits for the answer, pauses and sends the next, like consecutive CI jobs."""
 
 import random
 import re
@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from bench.suites import document
 
 SIZES = {10: 0.60, 1_000: 0.35, 20_000: 0.05}
-"""Cases of a report -> the share of uploads that are so large."""
+"""Cases in a report -> the share of uploads of that size."""
 _VARIANTS = 8
 READERS = 5
 _READER_PAUSE = 1.0
 Ask = Callable[..., tuple[int, bytes]]
-"""Method, path, body, headers -> status and body; an OSError where nothing answers."""
+"""Method, path, body, headers -> status and body; raises OSError without an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A report to send, and what must be stored of it."""
+    """A report to send, and the counts that must be stored."""
 
     content: bytes
     cases: int
@@ -39,8 +39,8 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
-    """A project, and the token that lets its CI in."""
+class ProjectAccess:
+    """A project and its upload token."""
 
     slug: str
     token: str
@@ -52,7 +52,7 @@ class Answer:
     build: str
     sample: Sample
     status: int
-    """0 where nothing answered."""
+    """0 without an answer."""
     seconds: float
 
 
@@ -64,7 +64,7 @@ class View:
 
 
 def samples() -> dict[int, list[Sample]]:
-    """By number of cases, reports that differ in what fails."""
+    """By number of cases: reports with different failures."""
     return {cases: [_sample(cases, seed) for seed in range(_VARIANTS)] for cases in SIZES}
 
 
@@ -74,13 +74,13 @@ def _sample(cases: int, seed: int) -> Sample:
 
 
 def mixed(known: dict[int, list[Sample]], rng: random.Random) -> Iterator[Sample]:
-    """Reports without end, of each size its share."""
+    """An endless stream of reports with each size in its share."""
     while True:
         cases = rng.choices(list(SIZES), list(SIZES.values()))[0]
         yield rng.choice(known[cases])
 
 
-def send(ask: Ask, door: Door, build: str, sample: Sample) -> Answer:
+def send(ask: Ask, door: ProjectAccess, build: str, sample: Sample) -> Answer:
     headers = {"Authorization": f"Bearer {door.token}", "Content-Type": "application/xml"}
     path = f"/api/v1/projects/{door.slug}/uploads?branch=main&build_id={build}"
     status, _, seconds = _timed(ask, "POST", path, sample.content, headers)
@@ -98,10 +98,10 @@ def _timed(ask: Ask, method: str, path: str, body: bytes | None, headers: dict[s
 
 @dataclass
 class Traffic:
-    """What is sent and read until the time is over, and what was answered."""
+    """Sends and reads until the time is up, and records the answers."""
 
     ask: Ask
-    doors: list[Door]
+    doors: list[ProjectAccess]
     cookie: str
     plan: Plan
     answers: list[Answer] = field(default_factory=list)
@@ -109,10 +109,12 @@ class Traffic:
     _over: threading.Event = field(default_factory=threading.Event)
 
     def run(self) -> float:
-        """Seconds from the first upload to the last answer."""
+        """Run, and return the seconds from the first upload to the last answer."""
         known, began = samples(), time.perf_counter()
-        uploaders = [threading.Thread(target=self._upload, args=(one, known)) for one in range(self.plan.uploaders)]
-        readers = [threading.Thread(target=self._read, args=(one,)) for one in range(READERS)]
+        uploaders = [
+            threading.Thread(target=self._upload, args=(number, known)) for number in range(self.plan.uploaders)
+        ]
+        readers = [threading.Thread(target=self._read, args=(number,)) for number in range(READERS)]
         for thread in (*uploaders, *readers):
             thread.start()
         self._over.wait(self.plan.seconds)
@@ -140,7 +142,7 @@ class Traffic:
                     return
 
     def tour(self, slug: str) -> Iterator[tuple[View, float]]:
-        """As a person goes: Overview, the list of tests and one of them, the list of runs and one of them."""
+        """A person's tour: overview, tests and one of them, runs and one of them."""
         for page, place in (("Overview", ""), ("Tests", "tests"), ("Runs", "runs")):
             view, body = self.open(page, f"/projects/{slug}/{place}")
             yield view, 2 * _READER_PAUSE

@@ -8,8 +8,8 @@ from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.http import Http404
 from django.utils import timezone
 
+from dashboard.ci_trust.models import TrustedRepository
 from dashboard.people.models import Membership, PersonalToken, Role
-from dashboard.trust.models import TrustedRepository
 from ingest.models import Project, Token
 from ingest.tokens import looks_like_token, token_digest
 
@@ -59,13 +59,13 @@ _RANK = {role: rank for rank, role in enumerate(Role)}
 
 
 def user_projects(user: Person) -> "QuerySet[Project]":
-    """The projects that a person may see: their own and public ones; for instance administrators, all."""
+    """The projects a user may see: all for instance administrators, otherwise the user's own and public ones."""
     if not user.is_authenticated:
         return Project.objects.filter(public=True)
     if is_instance_administrator(user):
         return Project.objects.all()
-    mine = Membership.objects.filter(user_id=user.pk).values("project_id")
-    return Project.objects.filter(Q(pk__in=mine) | Q(public=True))
+    project_ids = Membership.objects.filter(user_id=user.pk).values("project_id")
+    return Project.objects.filter(Q(pk__in=project_ids) | Q(public=True))
 
 
 def user_project(user: Person, slug: str) -> Project:

@@ -1,36 +1,23 @@
-"""The Celery application. Its settings are Django's, prefixed with CELERY_."""
+"""The Celery application of web and workers. Beat has a smaller one, in dashboard.ops.clock."""
 
-import logging.config
+import gc
 import os
 import sys
-import warnings
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from celery import Celery, signals
-from celery.platforms import SecurityWarning
+from celery import signals
 
-from dashboard import broker, logs, tracing
+from dashboard.ops import logs, tracing
+from dashboard.ops.celery_setup import make_application
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
-# Celery warns of root because pickled messages could run code; ours are JSON and nothing else.
-warnings.simplefilter("ignore", SecurityWarning)
-broker.install()
-app = Celery("flakeboard")
-app.config_from_object("django.conf:settings", namespace="CELERY")
+app = make_application()
 app.autodiscover_tasks(["dashboard"])
 # Celery would close the connection to the database around every task, which costs more than many a task.
 app.conf.CELERY_DB_REUSE_MAX = sys.maxsize
 _REQUEST = "flakeboard_request"
 """The header by which a task knows the request that asked for it."""
-
-
-@signals.setup_logging.connect
-def _log_as_django_does(**_: Any) -> None:
-    from django.conf import settings
-
-    logging.config.dictConfig(settings.LOGGING)
 
 
 @signals.before_task_publish.connect
@@ -65,6 +52,13 @@ def _step_back(**_: Any) -> None:
             Path("/proc/self/autogroup").write_text(str(settings.WORKER_NICE))
 
 
+@signals.worker_init.connect
+def _share_memory(**_: Any) -> None:
+    """What is loaded by now is shared by the processes of the pool, until a garbage collection writes to it."""
+    gc.collect()
+    gc.freeze()
+
+
 @signals.worker_process_init.connect
 def _trace(**_: Any) -> None:
     tracing.start("worker")
@@ -72,6 +66,6 @@ def _trace(**_: Any) -> None:
 
 @signals.worker_ready.connect
 def _watch(sender: Any, **_: Any) -> None:
-    from dashboard import watchdog  # it needs the application
+    from dashboard.ops import watchdog  # it needs the application
 
     watchdog.start([queue.name for queue in sender.task_consumer.queues])

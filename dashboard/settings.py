@@ -5,12 +5,14 @@ from pathlib import Path
 
 import dj_database_url
 
-from dashboard import environment, home, logs
-from dashboard.queues import QueueLimits
+from analytics.kernel.parameters import DEFAULTS
+from dashboard.ops import environment, logs, paths
+from dashboard.ops.queues import QueueLimits
+from dashboard.retention import ages
 from ingest.junit.limits import Limits
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-HOME = home.directory(environment.text("FLAKEBOARD_HOME", str(BASE_DIR / "var")))
+HOME = paths.directory(environment.text("FLAKEBOARD_HOME", str(BASE_DIR / "var")))
 
 # -- where it listens and who may ask ---------------------------------------------------------------------------
 
@@ -20,7 +22,7 @@ ALLOWED_HOSTS = environment.words("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[
 PUBLIC_URL = environment.url("PUBLIC_URL", ("http", "https")).rstrip("/") or f"http://localhost:{PORT}"
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
 DEBUG = environment.flag("DEBUG", False)
-SECRET_KEY = environment.text("SECRET_KEY", "") or home.secret_key(HOME)
+SECRET_KEY = environment.text("SECRET_KEY", "") or paths.secret_key(HOME)
 TLS = PUBLIC_URL.startswith("https://")
 PROXIES = environment.number("PROXIES", 0, most=10)
 """Proxies of ours in front: so many entries of X-Forwarded-For, from its end, are believed."""
@@ -76,7 +78,7 @@ if EMBEDDED:
         "ENGINE": "django.db.backends.postgresql",
         "NAME": "flakeboard",
         "USER": "flakeboard",
-        "HOST": str(home.socket_directory(HOME)),
+        "HOST": str(paths.socket_directory(HOME)),
     }
 else:
     try:
@@ -165,7 +167,7 @@ WEB_SILENCE_SECONDS = environment.number("WEB_SILENCE_SECONDS", 10, least=1, mos
 # -- analyses ---------------------------------------------------------------------------------------------------
 
 ANALYSIS_DELAY_SECONDS = environment.number("ANALYSIS_DELAY_SECONDS", 60, least=0, most=86_400)
-DEVELOPER_MINUTES = environment.number("DEVELOPER_MINUTES", 15, least=0, most=10_000)
+DEVELOPER_MINUTES = environment.number("DEVELOPER_MINUTES", int(DEFAULTS.developer_minutes), least=0, most=10_000)
 ANALYSIS_LEASE_SECONDS = environment.number("ANALYSIS_LEASE_SECONDS", 60, least=10, most=86_400)
 
 # -- uploads ----------------------------------------------------------------------------------------------------
@@ -192,17 +194,23 @@ PROJECT_CASES_PER_DAY = environment.number("PROJECT_CASES_PER_DAY", 1_000_000_00
 """Test cases that one project may have in a day; 0 for any."""
 WAIT_SECONDS = environment.number("WAIT_SECONDS", 60, least=1, most=600)
 """The longest that `?wait=` may hold a request."""
-DATA_UPLOAD_MAX_NUMBER_FILES = LIMITS.files
+SPOOL_BYTES = environment.number("SPOOL_BYTES", 1_000_000_000, least=1)
+"""Bytes of uploads that one web process may be receiving at a time, all its requests together."""
+if LIMITS.bytes_in > SPOOL_BYTES:
+    raise environment.BadSetting(f"SPOOL_BYTES={SPOOL_BYTES} must be at least LIMIT_BYTES_IN={LIMITS.bytes_in}.")
+DATA_UPLOAD_MAX_NUMBER_FILES = 0
+"""Pages take no files. Uploads are read by ourselves, and their files are counted there (LIMIT_FILES)."""
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 200
-FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+BODY_BYTES = 4 * 1024 * 1024
+"""The largest body of a request that is no upload."""
 
 # -- what is kept -----------------------------------------------------------------------------------------------
 
-AUDIT_DAYS = environment.number("AUDIT_DAYS", 0, most=36_500)
+AUDIT_DAYS = environment.number("AUDIT_DAYS", ages.AUDIT_DAYS, most=ages.MOST_DAYS)
 """How long entries of the audit log are kept; 0 for ever. Projects have ages of their own for everything else."""
-if 0 < AUDIT_DAYS < 90:
-    raise environment.BadSetting(f"AUDIT_DAYS={AUDIT_DAYS} must be 0, for ever, or at least 90.")
+if 0 < AUDIT_DAYS < ages.LEAST_AUDIT_DAYS:
+    raise environment.BadSetting(f"AUDIT_DAYS={AUDIT_DAYS} must be 0, for ever, or at least {ages.LEAST_AUDIT_DAYS}.")
 
 # -- messages to people and other programs ----------------------------------------------------------------------
 
@@ -236,15 +244,16 @@ INSTALLED_APPS = [
     "dashboard.quarantine",
     "dashboard.notify",
     "dashboard.people",
-    "dashboard.keeping",
-    "dashboard.trust",
+    "dashboard.retention",
+    "dashboard.ci_trust",
 ]
 MIDDLEWARE = [
-    "dashboard.health.probes_first",
-    "dashboard.logs.request_context",
-    "dashboard.metrics.count_requests",
+    "dashboard.ops.health.probes_first",
+    "dashboard.ops.logs.request_context",
+    "dashboard.ops.metrics.count_requests",
     "django.middleware.security.SecurityMiddleware",
     "dashboard.middleware.headers",
+    "dashboard.middleware.small_bodies",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -290,7 +299,7 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.FileSystemFinder",
     "django.contrib.staticfiles.finders.AppDirectoriesFinder",
-    "dashboard.static_files.PlotlyFinder",
+    "dashboard.ops.static_files.PlotlyFinder",
 ]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
@@ -323,16 +332,16 @@ SPECTACULAR_SETTINGS = {
     ],
     "ENUM_NAME_OVERRIDES": {
         "UploadStateEnum": "ingest.models.Upload.State",
-        "TestStateEnum": "dashboard.api.row_serializers.STATES",
-        "QuarantineStateEnum": "dashboard.api.quarantines_serializers.STATES",
-        "QuarantineBeginningEnum": "dashboard.api.quarantines_serializers.BEGINNINGS",
-        "QuarantineModeEnum": "dashboard.api.quarantines_serializers.MODES",
-        "QuarantineActionEnum": "dashboard.api.quarantines_serializers.ACTIONS",
-        "PolicyModeEnum": "dashboard.api.policy_serializers.POLICY_MODES",
-        "OrderFindingKindEnum": "dashboard.api.finding_serializers.ORDER_FINDING_KINDS",
-        "ChannelKindEnum": "dashboard.api.channels_serializers.CHANNEL_KINDS",
-        "ChannelPaceEnum": "dashboard.api.channels_serializers.PACES",
-        "NewsEnum": "dashboard.api.channels_serializers.NEWS",
+        "TestStateEnum": "analytics.columns.schema.STATES",
+        "QuarantineStateEnum": "dashboard.api.quarantine.quarantine_serializers.STATES",
+        "QuarantineBeginningEnum": "dashboard.api.quarantine.quarantine_serializers.BEGINNINGS",
+        "QuarantineModeEnum": "dashboard.api.quarantine.quarantine_serializers.MODES",
+        "QuarantineActionEnum": "dashboard.api.quarantine.quarantine_serializers.ACTIONS",
+        "PolicyModeEnum": "dashboard.api.quarantine.policy.POLICY_MODES",
+        "OrderFindingKindEnum": "dashboard.api.analysis.finding_serializers.ORDER_FINDING_KINDS",
+        "ChannelKindEnum": "dashboard.api.channels.CHANNEL_KINDS",
+        "ChannelPaceEnum": "dashboard.api.channels.PACES",
+        "NewsEnum": "dashboard.api.channels.NEWS",
     },
 }
 

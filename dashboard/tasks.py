@@ -6,12 +6,17 @@ from celery import Task
 from django.conf import settings
 
 from analytics import refreshing
-from dashboard import demo, demo_decisions, logs
 from dashboard.celery import app
-from dashboard.keeping import deleting, quotas, retaining
-from dashboard.notify import delivering, digesting, spreading
-from dashboard.quarantine import applying, expiry
+from dashboard.demo import decisions
+from dashboard.demo import services as demo
+from dashboard.notify import deliveries, digests, fan_out
+from dashboard.ops import logs
+from dashboard.quarantine import expiry, renames
+from dashboard.quarantine.policy import service as policy
+from dashboard.retention import deletion, quotas
+from dashboard.retention import services as retention
 from ingest import processing
+from ingest.models import Project
 
 logger = logging.getLogger(__name__)
 _KEEPING_SECONDS = 30
@@ -20,13 +25,14 @@ _KEEPING_SECONDS = 30
 @app.task(name="uploads.process")
 def process_upload(upload_id: int) -> None:
     """Woken for one upload, a worker does the one whose turn it is."""
-    held = processing.upload_claim_in_turn(woken_for=upload_id, put_back=wake_worker)
-    if held is None:
+    claim = processing.upload_claim_in_turn(woken_for=upload_id, put_back=wake_worker)
+    if claim is None:
         return
-    logs.note(upload=held.upload_id)
-    if upload := processing.upload_process_claimed(upload_id=held.upload_id, claim=held.claim):
+    logs.note(upload=claim.key)
+    if upload := processing.upload_process_claimed(claim=claim):
         logger.info("the upload is finished")
         quotas.cases_count(upload=upload)
+        renames.renames_certain_settle(project_id=upload.project_id)
         refreshing.refresh_ask(project_id=upload.project_id)
 
 
@@ -44,8 +50,10 @@ def refresh_analysis(project_id: int) -> None:
 
 @app.task(name="policies.apply")
 def apply_policy(project_id: int) -> None:
-    demo_decisions.demo_decide(project_id=project_id)
-    applying.policy_apply(project_id=project_id)
+    if decisions.demo_decide(project_id=project_id):
+        _wake(refresh_analysis, project_id, "the analysis")
+        return  # the policy is asked after that one
+    policy.policy_apply(project_id=project_id)
 
 
 @app.task(name="quarantines.expire")
@@ -55,31 +63,30 @@ def expire_quarantines() -> None:
 
 @app.task(name="notifications.sweep")
 def sweep_notifications() -> None:
-    spreading.notifications_spread()
-    for delivery_id in delivering.deliveries_due():
+    fan_out.notifications_spread()
+    for delivery_id in deliveries.deliveries_due():
         # One that nobody took before the next sweep is handed out again.
         send_delivery.apply_async((delivery_id,), expires=settings.SWEEP_SECONDS)
 
 
 @app.task(name="deliveries.send")
 def send_delivery(delivery_id: int) -> None:
-    delivering.delivery_send(delivery_id=delivery_id)
+    deliveries.delivery_send(delivery_id=delivery_id)
 
 
 @app.task(name="digests.sweep")
 def sweep_digests() -> None:
-    for project_id in digesting.digests_due():
-        digesting.digest_make(project_id=project_id)
-    delivering.deliveries_forget()
+    for project_id in digests.digests_due():
+        digests.digest_make(project_id=project_id)
 
 
 @app.task(name="keeping.sweep")
 def sweep_keeping() -> None:
     """For half of the time until the next one, so that messages to people are not held up."""
-    enough = retaining.after(_KEEPING_SECONDS)
-    deleting.deletion_sweep(enough=enough)
-    retaining.retention_sweep(enough=enough)
-    retaining.audit_forget()
+    enough = retention.after(_KEEPING_SECONDS)
+    deletion.deletion_sweep(enough=enough)
+    retention.retention_sweep(enough=enough)
+    retention.audit_forget()
 
 
 @app.task(name="analyses.sweep")
@@ -101,9 +108,10 @@ def wake_worker(upload_id: int) -> None:
     _wake(process_upload, upload_id, f"upload {upload_id}")
 
 
-def wake_analyst(project_id: int) -> None:
-    """Tell a worker that an analysis is due now."""
-    _wake(refresh_analysis, project_id, "the analysis")
+def refresh_now(project: Project) -> None:
+    """Ask for a project's analysis without delay, and tell a worker."""
+    refreshing.refresh_ask(project_id=project.pk, delay=0)
+    _wake(refresh_analysis, project.pk, "the analysis")
 
 
 def wake_demo(project_id: int) -> None:

@@ -1,6 +1,6 @@
 from django.urls import include, path
 
-from dashboard import health, metrics
+from dashboard.ops import health, metrics
 
 urlpatterns = [
     path("health/live", health.live, name="health-live"),

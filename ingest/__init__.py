@@ -1,1 +1,1 @@
-"""What happened in CI: reports read, stored and found again."""
+"""Reads, stores and looks up the reports that CI sends."""

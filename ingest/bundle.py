@@ -1,8 +1,8 @@
-"""How the bytes of an upload are kept: all its parts in one stream, written and read without holding it in memory.
+"""The storage format of an upload: all its parts in one stream, written and read without holding it in memory.
 
-A part is `N` + name, any number of `D` + data as it came or of `Z` + data that was deflated here, then `E`; each piece
-prefixed by its length. What was deflated here is inflated when it is read, so that no limit meant for what others
-compress applies to it."""
+A part is `N` + name, any number of `D` + data as received or `Z` + data that we deflated, then `E`; each piece is
+prefixed by its length. Our own compression is undone on reading, so that the limits for compressed uploads do not
+apply to it."""
 
 import hashlib
 import struct
@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import BinaryIO
 
-from ingest.junit.unpacking import GZIP, ZIP
+from ingest.junit.archives.unpacking import COMPRESSED
 
 _PIECE = struct.Struct(">cI")
 _NAME = 4_000
@@ -21,19 +21,19 @@ _INFLATED = 1024 * 1024
 
 
 class BundleWriter:
-    """Writes parts to `sink`, plain ones compressed, and digests them as they came."""
+    """Writes parts to `sink`, compressing plain ones, and digests them as received."""
 
     def __init__(self, sink: Callable[[bytes], object]) -> None:
         self._sink = sink
         self._digests: list[bytes] = []
 
     def add(self, name: str, chunks: Iterable[bytes]) -> int:
-        """Add a part; returns its size as it came."""
+        """Add a part; returns its size as received."""
         digest, size = hashlib.sha256(), 0
         self._piece(b"N", name[:_NAME].encode("utf-8", "replace"))
         deflater = None
         for chunk in filter(None, chunks):
-            if not size and not chunk.startswith((GZIP, *ZIP)):
+            if not size and not chunk.startswith(COMPRESSED):
                 deflater = zlib.compressobj(1)
             digest.update(chunk)
             size += len(chunk)
@@ -57,7 +57,7 @@ class BundleWriter:
 
 
 def read_parts(stream: BinaryIO) -> Iterator[tuple[str, BinaryIO]]:
-    """Each part's name and a seekable stream of its bytes (in memory, past 8 MiB in an unnamed file)."""
+    """Each part's name and a seekable stream of its bytes (in memory, beyond 8 MiB in an unnamed file)."""
     while header := stream.read(_PIECE.size):
         _, length = _PIECE.unpack(header)
         name = stream.read(length).decode("utf-8")
@@ -68,7 +68,7 @@ def read_parts(stream: BinaryIO) -> Iterator[tuple[str, BinaryIO]]:
 
 
 def _data(stream: BinaryIO) -> Iterator[bytes]:
-    """A part's data as it came, up to its end."""
+    """A part's data as received."""
     inflater = zlib.decompressobj()
     kind, length = _PIECE.unpack(stream.read(_PIECE.size))
     while kind != b"E":
@@ -82,7 +82,7 @@ def _data(stream: BinaryIO) -> Iterator[bytes]:
 
 
 def _inflated(inflater: "zlib._Decompress", data: bytes) -> Iterator[bytes]:
-    """A mebibyte at a time: what is all blanks is a thousand times as long as it was kept."""
+    """Inflate a mebibyte at a time: blanks expand a thousandfold."""
     while inflated := inflater.decompress(data, _INFLATED):
         yield inflated
         data = inflater.unconsumed_tail

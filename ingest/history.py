@@ -1,14 +1,18 @@
-"""A history of reports on disk: a folder or an archive, with dates from an index or the files."""
+"""A history of reports on disk: a folder or an archive, with dates from an index, the reports or the files."""
 
 import csv
+import gzip
 import os
+import re
 import tarfile
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
+from enum import Enum
 from pathlib import Path
 
 from ingest.identity import digest_of
@@ -18,7 +22,15 @@ from ingest.models import Run
 
 REPORTS = (".xml", ".junit", ".junitxml", ".xml.gz")
 _DATES = ("started_at", "date", "timestamp", "commit_date", "author_date")
-_COLUMNS = {field.name for field in fields(RunMetadata)} - {"started_at", "attempt", "environment", "fork"}
+_COLUMNS = {field.name for field in fields(RunMetadata)} - {
+    "started_at",
+    "attempt",
+    "environment",
+    "default_branch",
+    "fork",
+    "truncated",
+    "unsent",
+}
 
 
 _LENGTHS = {column: getattr(Run._meta.get_field(column), "max_length", None) for column in _COLUMNS - {"order"}}
@@ -26,23 +38,37 @@ _LENGTHS["order"] = 16
 
 
 def _build_id(name: str) -> str:
-    """A file's own build: its path, or the end of it with a digest of all of it where it is too long."""
+    """A build id for a file: its path, or a digest and the path's end if that is too long."""
     build = f"import:{name}"
     return build if len(build) <= _LENGTHS["build_id"] else f"import:{digest_of(name).hex()}:{name[-150:]}"
 
 
+class DateSource(Enum):
+    """The source of a report's date, best first; shown to the person who imports."""
+
+    INDEX = "by index.csv"
+    REPORT = "by the timestamp in the report"
+    FILE = "by the date of the file"
+    NONE = "undated, so placed now, in the order of their names"
+
+
 @dataclass(frozen=True, slots=True)
-class Item:
-    """One report file of a history, and what is known of its run."""
+class ReportFile:
+    """A report file of a history with its run's metadata."""
 
     path: Path
     name: str
     metadata: RunMetadata
+    dating: DateSource
+
+    @property
+    def stated_at(self) -> datetime | None:
+        return self.metadata.started_at
 
 
 @contextmanager
 def unpacked(source: Path) -> Iterator[Path]:
-    """The folder itself, or a temporary one that the archive is unpacked into (regular files only, none outside)."""
+    """The folder itself, or a temporary one with the archive's regular files (none outside it)."""
     if source.is_dir():
         yield source
         return
@@ -57,15 +83,15 @@ def unpacked(source: Path) -> Iterator[Path]:
 
 
 def _extract_zip(archive: zipfile.ZipFile, folder: str) -> None:
-    """Unpack with the files' dates, which extractall() does not keep."""
+    """Unpack with the files' dates, which extractall() drops."""
     for info in archive.infolist():
         path = archive.extract(info, folder)  # zipfile itself drops drive letters and ".."
         moment = datetime(*info.date_time, tzinfo=UTC).timestamp()
         os.utime(path, (moment, moment))
 
 
-def items(folder: Path, common: RunMetadata) -> list[Item]:
-    """The reports below a folder, oldest first. An index.csv beside them says more of each."""
+def items(folder: Path, common: RunMetadata) -> list[ReportFile]:
+    """The reports below a folder, oldest first. An index.csv beside them adds metadata."""
     index = {path: row for found in sorted(folder.rglob("index.csv")) for path, row in _index(found)}
     found = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.name.endswith(REPORTS)]
     made = [_item(folder, path, index.get(path, {}), common) for path in found]
@@ -79,12 +105,44 @@ def _index(path: Path) -> Iterator[tuple[Path, dict[str, str]]]:
                 yield path.parent / name, row
 
 
-def _item(folder: Path, path: Path, row: dict[str, str], common: RunMetadata) -> Item:
+def _item(folder: Path, path: Path, row: dict[str, str], common: RunMetadata) -> ReportFile:
     name = path.relative_to(folder).as_posix()
     known = {field.name: getattr(common, field.name) for field in fields(RunMetadata)}
     known |= {column: row[column].replace("\0", "")[: _LENGTHS[column]] for column in _COLUMNS if row.get(column)}
-    dates = (read_timestamp(row.get(column) or "", zoneless_is_utc=True) for column in _DATES)
-    written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-    known["started_at"] = next((date for date in dates if date), None) or written
+    known["started_at"], dating = _dated(path, row)
     known["build_id"] = known["build_id"] or _build_id(name)
-    return Item(path, name, RunMetadata(**known))
+    return ReportFile(path, name, RunMetadata(**known), dating)
+
+
+# -- dates -------------------------------------------------------------------------------------------------------
+
+_HEAD = 64 * 1024
+"""Bytes within which the first suite begins."""
+_SUITE = re.compile(rb"<testsuites?\s([^<>]{0,8192})>")
+_STAMP = re.compile(rb"""\stimestamp\s{0,9}=\s{0,9}["']([^"'<>]{1,63})["']""")
+_OLDEST = datetime(2000, 1, 1, tzinfo=UTC)
+"""A file from an earlier year has lost its date: archives often use 1970, and zip begins in 1980."""
+
+
+def _dated(path: Path, row: dict[str, str]) -> tuple[datetime | None, DateSource]:
+    """The best known date of the run. A time without a zone is taken as UTC: only the day matters here."""
+    dates = (read_timestamp(row.get(column) or "", zoneless_is_utc=True) for column in _DATES)
+    if date := next((date for date in dates if date), None):
+        return date, DateSource.INDEX
+    if date := _stamp(path):
+        return date, DateSource.REPORT
+    written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    return (written, DateSource.FILE) if written >= _OLDEST else (None, DateSource.NONE)
+
+
+def _stamp(path: Path) -> datetime | None:
+    """The timestamp of the first suite with one, from the head of the file."""
+    try:
+        with gzip.open(path) if path.name.endswith(".gz") else path.open("rb") as file:
+            head = file.read(_HEAD)
+    except (OSError, EOFError, zlib.error):
+        return None  # the reader will report the problem
+    for suite in _SUITE.finditer(head):
+        if found := _STAMP.search(b" " + suite[1]):
+            return read_timestamp(found[1].decode("ascii", "replace"), zoneless_is_utc=True)
+    return None

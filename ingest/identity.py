@@ -1,6 +1,6 @@
-"""What makes a test the same test: a digest of its key, each part prefixed by its length; and what it is called by."""
+"""A test's identity: a digest of its key, each part prefixed by its length; and its names."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from hashlib import blake2b
 
 from ingest.junit.report import TestKey
@@ -12,7 +12,7 @@ DIGEST_BYTES = 16
 class TestName:
     """A test by its number in the project and its names."""
 
-    __test__ = False  # the name means something to pytest
+    __test__ = False  # keeps pytest from collecting it
 
     number: int
     suite: str = ""
@@ -21,8 +21,12 @@ class TestName:
     file: str = ""
 
 
+TEST_NAME_FIELDS = tuple(field.name for field in fields(TestName))
+"""Columns of a test from which its name is made."""
+
+
 def length_prefixed(*parts: str) -> bytes:
-    """The parts as bytes that no other parts make: ("ab", "c") and ("a", "bc") differ."""
+    """A unique encoding of the parts: ("ab", "c") and ("a", "bc") differ."""
     encoded = [part.encode("utf-8", "surrogatepass") for part in parts]
     return b"".join(len(part).to_bytes(4, "big") + part for part in encoded)
 
@@ -32,7 +36,7 @@ def digest_of(*parts: str) -> bytes:
 
 
 def test_digest(key: TestKey) -> bytes:
-    """The test's identity: its explicit id where it has one, else suite, class, name and file."""
+    """The test's identity: its explicit id if it has one, else suite, class, name and file."""
     suite, classname, name, file, explicit_id = key
     if explicit_id:
         return digest_of("id", explicit_id)

@@ -1,4 +1,4 @@
-"""Found again or made once: tests, rosters, runs and signatures. Safe when many workers do it at the same moment."""
+"""Finds or creates tests, rosters, runs and signatures once, safely with many concurrent workers."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -8,18 +8,19 @@ import numpy as np
 from django.db import connection, transaction
 from django.db.models import F
 
-from ingest.copying import copy_rows
+from ingest.clock import Clock
 from ingest.identity import test_digest
 from ingest.junit.report import TestKey
 from ingest.metadata import RunMetadata
 from ingest.models import Project, Roster, Run, Signature, Test
-from ingest.signature import Signed
+from ingest.pgcopy import copy_rows
+from ingest.signature import FailureSignature
 from ingest.vectors import Members, Numbers, encode_members, members_digest
 
 _CACHE_LIMIT = 1_000_000
 _known: dict[int, dict[TestKey, int]] = {}
-"""Project -> key -> number, of tests that are committed. Numbers never change while the database goes forward; after
-a restore or a failover that lost transactions it may have gone back, so a sample is checked each time."""
+"""Project -> key -> number of committed tests. Numbers never change, but a restore or a failover may lose
+transactions, so a sample is checked each time."""
 _LONG = 2_000
 
 
@@ -34,11 +35,11 @@ class InternedTests:
     numbers: Numbers
     """The test number of each row of the report."""
     created: Numbers
-    """Those that this report is the first to name."""
+    """Numbers of the tests that this report is the first to name."""
 
 
 def tests_intern(*, project_id: int, keys: Sequence[TestKey], files: Sequence[str], seen_at: datetime) -> InternedTests:
-    """The numbers of the tests with these keys; new tests get the project's next numbers, in order of appearance."""
+    """The numbers of the tests with these keys; new tests get the project's next numbers in order of appearance."""
     known = _known_of(project_id)
     found = list(map(known.get, keys))
     if not _still_true(project_id, keys, found):
@@ -54,7 +55,7 @@ def tests_intern(*, project_id: int, keys: Sequence[TestKey], files: Sequence[st
 
 
 def _still_true(project_id: int, keys: Sequence[TestKey], found: Sequence[int | None]) -> bool:
-    """Whether the newest test that we remember is still that test: new numbers are the first to be given out again."""
+    """Whether the newest remembered test is still the same: after lost transactions, new numbers are reused first."""
     newest = max((number for number in found if number is not None), default=None)
     if newest is None:
         return True
@@ -65,7 +66,7 @@ def _still_true(project_id: int, keys: Sequence[TestKey], found: Sequence[int | 
 def _tests_find_or_create(
     project_id: int, missing: dict[TestKey, str], seen_at: datetime
 ) -> tuple[dict[TestKey, int], list[int]]:
-    """Key -> number of all of them, and the numbers that are new."""
+    """Key -> number of all tests, and the new numbers."""
     key_of = {test_digest(key): key for key in missing}
     known: dict[TestKey, int] = {}
     _tests_find(project_id, known, key_of)
@@ -80,7 +81,7 @@ def _tests_find_or_create(
             Test,
             ("project_id", "number", "digest", "suite", "classname", "name", "file", "first_seen"),
             (
-                (project_id, numbered[key], digest, *(_shown(part) for part in (*key[:3], missing[key])), seen_at)
+                (project_id, numbered[key], digest, *(_cut_name(part) for part in (*key[:3], missing[key])), seen_at)
                 for digest, key in key_of.items()
             ),
         )
@@ -89,7 +90,7 @@ def _tests_find_or_create(
 
 
 def _tests_find(project_id: int, known: dict[TestKey, int], key_of: dict[bytes, TestKey]) -> None:
-    """Move what the database has from `key_of` to `known`."""
+    """Move the tests that the database has from `key_of` to `known`."""
     if not key_of:
         return
     with connection.cursor() as cursor:
@@ -101,12 +102,12 @@ def _tests_find(project_id: int, known: dict[TestKey, int], key_of: dict[bytes, 
             known[key_of.pop(bytes(digest))] = number
 
 
-_SHOWN = 4_000
+_LONGEST_NAME = 4_000
 
 
-def _shown(part: str) -> str:
-    """Names of any length are told apart by their digest; what is stored to be shown has an end."""
-    return part if len(part) <= _SHOWN else part[: _SHOWN - 1] + "…"
+def _cut_name(part: str) -> str:
+    """Cut a name for display; the digest identifies names of any length."""
+    return part if len(part) <= _LONGEST_NAME else part[: _LONGEST_NAME - 1] + "…"
 
 
 def test_ids(project_id: int, numbers: Iterable[int]) -> dict[int, int]:
@@ -115,14 +116,15 @@ def test_ids(project_id: int, numbers: Iterable[int]) -> dict[int, int]:
     return dict(Test.objects.filter(project_id=project_id, number__in=wanted).values_list("number", "id"))
 
 
-def run_hold(
-    *, project_id: int, key: bytes, metadata: RunMetadata, host: str, started_at: datetime
-) -> tuple[Run, bool]:
-    """The run with this key, held until the transaction ends, and whether it is new. What was said first stays."""
-    said = {
-        name: value for name, value in asdict(metadata).items() if name not in ("order", "host", "started_at", "fork")
-    }
-    values = {**said, "host": metadata.host or host, "started_at": started_at}
+_NOT_OF_THE_RUN = frozenset({"order", "host", "started_at", "default_branch", "fork", "truncated", "unsent"})
+"""Metadata that only the upload keeps, or that the run stores differently."""
+
+
+def run_hold(*, project_id: int, key: bytes, metadata: RunMetadata, host: str, clock: Clock) -> tuple[Run, bool]:
+    """The run with this key, locked until the transaction ends, and whether it is new. Its first metadata stays."""
+    fields = {name: value for name, value in asdict(metadata).items() if name not in _NOT_OF_THE_RUN}
+    moments = {"started_at": clock.started_at, "placed_at": clock.placed_at, "received_at": clock.received_at}
+    values = {**fields, "host": metadata.host or host, "kind": metadata.kind(), **moments}
     held = Run.objects.select_for_update(no_key=True)
     return held.get_or_create(project_id=project_id, key=key, defaults=values)
 
@@ -149,13 +151,16 @@ def roster_intern(*, project_id: int, numbers: Numbers) -> Roster:
     return roster
 
 
-def signatures_intern(*, project_id: int, signed: Iterable[Signed], seen_at: datetime) -> dict[bytes, int]:
-    """Digest -> id. New ones are written in order of their digests, so that two workers never wait for each other."""
-    texts = {one.digest: one.text for one in signed}
+def signatures_intern(*, project_id: int, signed: Iterable[FailureSignature], seen_at: datetime) -> dict[bytes, int]:
+    """Digest -> id. New ones are written in order of digest, so that two workers cannot deadlock."""
+    texts = {signature.digest: signature.text for signature in signed}
     ids = _signature_ids(project_id, texts)
     missing = sorted(texts.keys() - ids.keys())
     if missing:
-        rows = [Signature(project_id=project_id, digest=one, text=texts[one], first_seen=seen_at) for one in missing]
+        rows = [
+            Signature(project_id=project_id, digest=digest, text=texts[digest], first_seen=seen_at)
+            for digest in missing
+        ]
         Signature.objects.bulk_create(rows, ignore_conflicts=True, batch_size=1_000)
         ids.update(_signature_ids(project_id, missing))
     return ids

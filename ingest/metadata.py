@@ -1,4 +1,4 @@
-"""What CI says of a run besides its results, and what makes two uploads the same run."""
+"""A run's metadata from CI, and the key that tells whether two uploads belong to the same run."""
 
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -7,6 +7,7 @@ from typing import Any
 from django.utils.dateparse import parse_datetime
 
 from ingest.identity import digest_of
+from ingest.run_kind import kind_of
 
 ORDER_EXECUTED = "executed"
 
@@ -26,14 +27,20 @@ class RunMetadata:
     host: str = ""
     started_at: datetime | None = None
     order: str = ""
-    """`executed`: the files' order is the order of execution, whoever wrote them."""
+    """`executed`: the files are in order of execution, whatever the producer."""
+    default_branch: str = ""
+    """The repository's default branch according to CI; not part of the run's key."""
     fork: bool = False
-    """The code is that of a fork: its runs are never those of the repository itself, whatever else is said."""
+    """The code is a fork's: its runs are never merged with the repository's own."""
+    truncated: str = ""
+    """Why the runner may have stopped before its last test, such as `pytest ran with -x`."""
+    unsent: tuple[str, ...] = ()
+    """A sentence for each file that the client could not find, read or send."""
 
     def run_key(self, content_digest: bytes) -> bytes:
-        """Uploads with the same key speak of the same run.
+        """Uploads with the same key belong to the same run.
 
-        Without a build id nothing tells a second run from a second file: each upload is then a run of its own."""
+        Without a build id a second run looks like a second file, so each upload is a run of its own."""
         variant = [f"{name}={value}" for name, value in sorted(self.environment.items())]
         told_apart = self.build_id or content_digest.hex()
         return digest_of(
@@ -50,19 +57,26 @@ class RunMetadata:
             *(["fork"] if self.fork else []),
         )
 
+    def kind(self) -> bytes:
+        """Equal for runs of one job, shard and environment, on any branch and commit."""
+        return kind_of(
+            job=self.job, shard=self.shard, environment=self.environment, branch=self.branch, commit=self.commit
+        )
+
     def as_json(self) -> dict[str, Any]:
-        """Only what was said."""
+        """Only the values that were given."""
         values = asdict(self)
         if self.started_at is not None:
             values["started_at"] = self.started_at.isoformat()
-        said = {name: value for name, value in values.items() if value not in ("", None, {})}
+        given = {name: value for name, value in values.items() if value not in ("", None, {}, ())}
         if self.attempt == 1:
-            said.pop("attempt")
+            given.pop("attempt")
         if not self.fork:
-            said.pop("fork")
-        return said
+            given.pop("fork")
+        return given
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "RunMetadata":
         started_at = parse_datetime(values["started_at"]) if values.get("started_at") else None
-        return cls(**{**values, "started_at": started_at})
+        unsent = tuple(values.get("unsent", ()))
+        return cls(**{**values, "started_at": started_at, "unsent": unsent})

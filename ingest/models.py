@@ -1,41 +1,58 @@
-"""What happened in CI, as it is stored. DESIGN: a report is a roster and two vectors; what is rare has rows."""
+"""The stored results of CI. A report is a roster and two vectors; only rare details have rows."""
+
+from datetime import timedelta
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.db.models.fields.json import KT
+from django.db.models.functions import Now
 from django.utils import timezone
 
-from ingest.counted import Counted
+from ingest import prices
+from ingest.identity import TestName
 from ingest.junit.report import Provenance
 from ingest.verdict import Verdict
+
+
+class TrustedManager(models.Manager):
+    """Runs or reports, without those of forks that nobody admitted."""
+
+    def get_queryset(self) -> models.QuerySet:
+        return super().get_queryset().filter(untrusted=False)
+
 
 VERDICTS = [(verdict.value, verdict.name) for verdict in Verdict]
 PROVENANCES = [(provenance.value, provenance.value) for provenance in Provenance]
 
 
 class LiveProjects(models.Manager["Project"]):
-    """All but those that are being deleted: for everybody else they are gone."""
+    """Projects, without those that are being deleted."""
 
     def get_queryset(self) -> "models.QuerySet[Project]":
         return super().get_queryset().filter(deleting_at=None)
 
 
 class Project(models.Model):
-    """One repository, or one suite of it, whose tests are tracked."""
+    """A repository, or a suite of it, whose tests are tracked."""
 
     slug = models.SlugField(max_length=60, unique=True)
     name = models.CharField(max_length=120)
     default_branch = models.CharField(max_length=255, default="main")
     test_count = models.IntegerField(default=0)
-    """Test numbers given out so far."""
+    """Test numbers assigned so far."""
     demo = models.BooleanField(default=False)
-    """Simulated: to look at, and to delete."""
+    """Simulated data, to look at and to delete."""
     public = models.BooleanField(default=False, db_default=False)
-    """Whoever reaches the server may read it, signed in or not; nobody changes more for it."""
+    """Anybody who reaches the server may read it, signed in or not; it grants no further rights."""
     redact = models.BooleanField(default=True, db_default=True)
     """Secrets in failure text are replaced before it is stored: `ingest.redaction`."""
+    failure_price = models.FloatField(default=prices.FAILURE, db_default=prices.FAILURE)
+    minute_price = models.FloatField(default=prices.MACHINE_MINUTE, db_default=prices.MACHINE_MINUTE)
+    currency = models.CharField(max_length=prices.LONGEST_CURRENCY, default=prices.CURRENCY, db_default=prices.CURRENCY)
+    """The prices of an inspected failure and of a machine minute, and their currency, for `analytics.money`."""
     deleting_at = models.DateTimeField(null=True)
-    """Since when it is being deleted, row by row; null for projects that stay."""
+    """When its deletion, row by row, began; null for live projects."""
     created_at = models.DateTimeField(default=timezone.now)
 
     objects = LiveProjects()
@@ -49,7 +66,7 @@ class Project(models.Model):
 
 
 class Token(models.Model):
-    """What lets CI in. Only its digest is kept."""
+    """A token for CI. Only its digest is kept."""
 
     class Scope(models.TextChoices):
         UPLOAD = "upload"
@@ -88,32 +105,47 @@ class Run(models.Model):
     job = models.CharField(max_length=255, blank=True)
     shard = models.CharField(max_length=64, blank=True)
     environment = models.JSONField(default=dict)
+    kind = models.BinaryField(max_length=16, null=True)
+    """`ingest.run_kind`: runs of one kind can be compared; null for runs stored before kinds existed."""
     host = models.CharField(max_length=255, blank=True)
     started_at = models.DateTimeField()
-    """What CI or the report says, where that can be; orders histories."""
+    """By the runner's clock: shown, and trusted only as far as `ingest.clock` does."""
+    placed_at = models.DateTimeField(db_default=Now())
+    """The run's position in its project's history, by `ingest.clock`. Its first upload sets it for good."""
+    received_at = models.DateTimeField(db_default=Now())
+    """When the run's first upload arrived, by our clock; for an import, the time of the import."""
     untrusted = models.BooleanField(default=False, db_default=False)
-    """Of a fork, or with something of one in it, and not admitted yet."""
+    """From a fork, or with uploads from one, and not admitted yet."""
 
     objects = models.Manager()
-    counted = Counted()
+    counted = TrustedManager()
 
     class Meta:
         constraints = (models.UniqueConstraint(fields=("project", "key"), name="run_once"),)
         indexes = (
+            # By the runner's clock: the previous release queries it and may still be running.
             models.Index(fields=("project", "-started_at", "-id"), name="run_newest"),
+            models.Index(fields=("project", "-placed_at", "-id"), name="run_placed"),
+            models.Index(fields=("project", "-received_at", "-id"), name="run_received"),
             models.Index(fields=("project", "commit"), name="run_commit", condition=~Q(commit="")),
+            models.Index(fields=("project", "kind", "-id"), name="run_kind"),
         )
+
+    @property
+    def has_odd_clock(self) -> bool:
+        """Whether the runner's clock differs noticeably from the run's placement."""
+        return abs(self.started_at - self.placed_at) > timedelta(minutes=1)
 
 
 class Upload(models.Model):
-    """What CI sent, from the moment it is accepted: queue, receipt and error report at once."""
+    """An upload from CI since its acceptance: queue, receipt and error report at once."""
 
     class State(models.TextChoices):
         RECEIVED = "received"
         PROCESSING = "processing"
         PROCESSED = "processed"
         REJECTED = "rejected"
-        """Nothing in it could be read; its files say why."""
+        """Nothing in it could be read; its files have the reasons."""
         FAILED = "failed"
         """We could not process it. Its bytes are kept, and it can be processed again."""
 
@@ -131,16 +163,22 @@ class Upload(models.Model):
     size = models.BigIntegerField()
     file_count = models.IntegerField(default=1)
     claim = models.UUIDField(null=True)
-    """Who is processing it: the result of anybody else is thrown away."""
+    """The claim of the worker that processes it; any other result is discarded."""
     lease_until = models.DateTimeField(null=True)
     tries = models.IntegerField(default=0)
     files = models.JSONField(default=list)
-    """What became of each file; values that are zero, false or empty are left out."""
+    """The outcome of each file, without values that are zero, false or empty."""
     error = models.JSONField(null=True)
     """Why it was rejected or failed: code and sentence."""
     run = models.ForeignKey(Run, models.SET_NULL, null=True)
     untrusted = models.BooleanField(default=False, db_default=False)
-    """What a fork sent: its reports are kept apart from all that counts until somebody admits them."""
+    """From a fork: its reports do not count until somebody admits them."""
+    stated_at = models.DateTimeField(null=True)
+    """The date that an import states; null for uploads from CI."""
+    kept_from = models.DateTimeField(null=True)
+    """Since when retention counts, if not since its receipt: it was stored again, or imported with its own age."""
+    removed_at = models.DateTimeField(null=True)
+    """When retention removed its reports; null while they are kept."""
 
     class Meta:
         constraints = (
@@ -153,12 +191,20 @@ class Upload(models.Model):
         )
         indexes = (
             models.Index(fields=("project", "-id"), name="upload_newest"),
+            models.Index(
+                "project", KT("metadata__build_id"), name="upload_build", condition=Q(metadata__has_key="build_id")
+            ),
             models.Index(fields=("token", "received_at"), name="upload_rate"),
             models.Index(
                 fields=("received_at",), name="upload_waiting", condition=Q(state__in=("received", "processing"))
             ),
             models.Index(fields=("project", "received_at", "id"), name="upload_turn", condition=Q(state="received")),
         )
+
+    @property
+    def is_removed(self) -> bool:
+        """Whether retention removed its reports; earlier releases did not record when."""
+        return self.state == self.State.PROCESSED and (self.removed_at is not None or self.run_id is None)
 
 
 class UploadChunk(models.Model):
@@ -173,7 +219,7 @@ class UploadChunk(models.Model):
 
 
 class Test(models.Model):
-    """One test case of a project. Its number is its place in the project's vectors and never changes."""
+    """A test case of a project. Its number is its index in the project's vectors and never changes."""
 
     __test__ = False  # the name means something to pytest
 
@@ -187,7 +233,7 @@ class Test(models.Model):
     file = models.TextField(blank=True)
     first_seen = models.DateTimeField()
     alias_of = models.ForeignKey("self", models.SET_NULL, null=True, related_name="aliases")
-    """The test that this one is called now: their histories are one."""
+    """The test that this one was renamed to: they share one history."""
 
     class Meta:
         constraints = (
@@ -195,9 +241,14 @@ class Test(models.Model):
             models.UniqueConstraint(fields=("project", "number"), name="test_number"),
         )
 
+    @property
+    def test_name(self) -> TestName:
+        """What it is called by, without the rest of the row."""
+        return TestName(self.number, self.suite, self.classname, self.name, self.file)
+
 
 class Rename(models.Model):
-    """A test gone and a near-identical one new: the same test? A person decides."""
+    """A test that disappeared and a similar new one: a person decides whether they are the same."""
 
     class State(models.TextChoices):
         SUGGESTED = "suggested"
@@ -212,6 +263,8 @@ class Rename(models.Model):
     suggested_at = models.DateTimeField(default=timezone.now)
     decided_at = models.DateTimeField(null=True)
     decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
+    certain = models.BooleanField(default=False, db_default=False)
+    """Both have the same name, and only our reader's notion of identity changed: nobody needs to decide."""
 
     class Meta:
         constraints = (models.UniqueConstraint(fields=("old", "new"), name="rename_once"),)
@@ -229,7 +282,7 @@ class Roster(models.Model):
     """The highest test number: with `base`, a quick no to "is this test in it?"."""
     members = models.BinaryField()
     usual_order = models.BinaryField(null=True)
-    """The first order that is known to be true, as rows; empty for ascending numbers, null for none known."""
+    """The first reliable order, as rows; empty for ascending numbers, null if none is known."""
     usual_order_digest = models.BigIntegerField(null=True)
 
     class Meta:
@@ -237,7 +290,7 @@ class Roster(models.Model):
 
 
 class Report(models.Model):
-    """What one upload said of one run: a roster, and one verdict and one duration per test."""
+    """An upload's results of a run: a roster, and a verdict and a duration for each test."""
 
     project = models.ForeignKey(Project, models.CASCADE, db_index=False)
     run = models.ForeignKey(Run, models.CASCADE, db_index=False)
@@ -245,12 +298,17 @@ class Report(models.Model):
     roster = models.ForeignKey(Roster, models.CASCADE)
     content_digest = models.BinaryField(max_length=32)
     file_digests = models.BinaryField()
-    """Eight bytes of each file's SHA-256: a file that comes again for the same run counts once."""
+    """Eight bytes of each file's SHA-256, so that a file sent again for the same run counts once."""
     started_at = models.DateTimeField()
+    """By the runner's clock, as in the run."""
+    placed_at = models.DateTimeField(db_default=Now())
+    """Orders histories and windows; set by `ingest.clock` from its upload."""
+    kept_from = models.DateTimeField(db_default=Now())
+    """Since when retention counts: the upload's receipt, unless the upload says otherwise."""
     verdicts = models.BinaryField()
     durations = models.BinaryField()
     order = models.BinaryField(null=True)
-    """Rows in order of execution, where that is known and not the roster's usual one."""
+    """Rows in order of execution, if known and not the roster's usual order."""
     order_digest = models.BigIntegerField(null=True)
     order_reliable = models.BooleanField()
     producer = models.CharField(max_length=40)
@@ -265,15 +323,20 @@ class Report(models.Model):
     untrusted = models.BooleanField(default=False, db_default=False)
 
     objects = models.Manager()
-    counted = Counted()
+    counted = TrustedManager()
 
     class Meta:
         constraints = (models.UniqueConstraint(fields=("run", "content_digest"), name="report_once"),)
-        indexes = (models.Index(fields=("project", "-started_at", "-id"), name="report_newest"),)
+        indexes = (
+            # By the runner's clock, as in the run: for the previous release.
+            models.Index(fields=("project", "-started_at", "-id"), name="report_newest"),
+            models.Index(fields=("project", "-placed_at", "-id"), name="report_placed"),
+            models.Index(fields=("project", "kept_from"), name="report_kept"),
+        )
 
 
 class Signature(models.Model):
-    """What is left of a failure's text when the volatile parts are taken out."""
+    """A failure's text without its volatile parts."""
 
     project = models.ForeignKey(Project, models.CASCADE, db_index=False)
     digest = models.BinaryField(max_length=16)
@@ -285,7 +348,7 @@ class Signature(models.Model):
 
 
 class Attempt(models.Model):
-    """One execution of a test that had several in one report."""
+    """An execution of a test that had several in one report."""
 
     report = models.ForeignKey(Report, models.CASCADE, db_index=False, related_name="attempt_rows")
     test = models.ForeignKey(Test, models.CASCADE)

@@ -1,63 +1,137 @@
-"""Likely renames: a test that is gone and a near-identical one that is new, in the same report. Pure."""
+"""Renames: suggested when a report has new tests, decided by a person."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from functools import partial
 
-from rapidfuzz.distance import Indel
+import numpy as np
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
 
-LIKELY = 0.82
-"""Below this share of common characters two names are two tests. Chosen on renames in real histories."""
-MOVED = 0.6
-"""The same for the classes of two tests of one name: a move to another folder keeps most of them."""
-_CANDIDATES = 200
-"""New names that one gone name is compared with at most."""
-_MOST = 2_000
-"""More changes than this in one report are a new suite, not renames."""
-
-
-@dataclass(frozen=True, slots=True)
-class Named:
-    number: int
-    classname: str
-    name: str
+from ingest.identity import test_digest
+from ingest.junit.report import TestKey
+from ingest.likely_renames import RenameCandidate, likely_renames
+from ingest.models import Rename, Report, Run, Test
+from ingest.selectors import roster_numbers
+from ingest.vectors import Numbers
 
 
-@dataclass(frozen=True, slots=True)
-class LikelyRename:
-    old: int
-    new: int
-    score: float
+def renames_suggest(*, run: Run, created: Numbers) -> int:
+    """Compare a run with new tests with the previous run, and store likely renames."""
+    if not len(created) or run.untrusted:
+        return 0
+    earlier = Report.counted.filter(
+        project_id=run.project_id,
+        placed_at__lte=run.placed_at,
+        partial=False,
+        run__job=run.job,
+        run__shard=run.shard,
+        run__environment=run.environment,
+    )
+    before = earlier.exclude(run=run).order_by("-placed_at", "-id").values_list("run_id", flat=True).first()
+    if before is None:
+        return 0
+    gone = np.setdiff1d(_numbers(before), _numbers(run.pk))
+    pairs = likely_renames(_named(run.project_id, gone), _named(run.project_id, created))
+    if not pairs:
+        return 0
+    numbers = {pair.old for pair in pairs} | {pair.new for pair in pairs}
+    ids = dict(Test.objects.filter(project_id=run.project_id, number__in=numbers).values_list("number", "id"))
+    rows = [
+        Rename(project_id=run.project_id, old_id=ids[pair.old], new_id=ids[pair.new], score=pair.score)
+        for pair in pairs
+    ]
+    Rename.objects.bulk_create(rows, ignore_conflicts=True)
+    return len(rows)
 
 
-def likely_renames(gone: Sequence[Named], new: Sequence[Named]) -> list[LikelyRename]:
-    """Pairs of a gone and a new test, each used once, the most alike first."""
-    if not gone or not new or len(gone) > _MOST or len(new) > _MOST:
-        return []
-    by_name, by_class = defaultdict(list), defaultdict(list)
-    for test in new:
-        by_name[test.name].append(test)
-        by_class[test.classname].append(test)
-    pairs = []
-    for old in gone:
-        moved = [(test, _alike(old.classname, test.classname, MOVED)) for test in by_name[old.name][:_CANDIDATES]]
-        renamed = [(test, _alike(old.name, test.name, LIKELY)) for test in by_class[old.classname][:_CANDIDATES]]
-        pairs += [LikelyRename(old.number, test.number, round(score, 3)) for test, score in (*moved, *renamed) if score]
-    return _each_once(pairs)
+Former = Mapping[TestKey, Sequence[TestKey]]
+"""Key -> keys under which earlier versions of the reader stored the same test."""
+_followed: set[bytes] = set()
+"""Marks of former keys that this process has already looked up."""
+_FOLLOWED = 1_000_000
 
 
-def _alike(old: str, new: str, least: float) -> float:
-    """The share of common characters; 0 where it is below `least`."""
-    return float(Indel.normalized_similarity(old[:300], new[:300], score_cutoff=least))
+def renames_follow(*, project_id: int, former: Former, numbers: Mapping[TestKey, int]) -> None:
+    """Link tests to their former identities. If that came from names, only our reader changed, so the link is certain;
+    if it came from an id in the report, a person decides."""
+    wanted = {test_digest(former_key): key for key, formers in former.items() for former_key in formers}
+    named = {test_digest(former_key) for formers in former.values() for former_key in formers if not former_key[4]}
+    wanted = {digest: key for digest, key in wanted.items() if _mark(project_id, key, digest) not in _followed}
+    if not wanted:
+        return
+    transaction.on_commit(partial(_note_followed, [_mark(project_id, key, digest) for digest, key in wanted.items()]))
+    stored = Test.objects.filter(project_id=project_id, digest__in=list(wanted), alias_of=None)
+    found = [(wanted[bytes(old.digest)], old) for old in stored]
+    ids = dict(
+        Test.objects.filter(project_id=project_id, number__in=[numbers[key] for key, _ in found]).values_list(
+            "number", "id"
+        )
+    )
+    rows = [
+        Rename(
+            project_id=project_id,
+            old=old,
+            new_id=ids[numbers[key]],
+            score=1.0,
+            certain=bytes(old.digest) in named or (old.suite, old.classname, old.name) == key[:3],
+        )
+        for key, old in found
+        if old.number != numbers[key]
+    ]
+    Rename.objects.bulk_create(rows, ignore_conflicts=True)
 
 
-def _each_once(pairs: Iterable[LikelyRename]) -> list[LikelyRename]:
-    taken_old: set[int] = set()
-    taken_new: set[int] = set()
-    chosen = []
-    for pair in sorted(pairs, key=lambda one: (-one.score, one.old, one.new)):
-        if pair.old not in taken_old and pair.new not in taken_new:
-            taken_old.add(pair.old)
-            taken_new.add(pair.new)
-            chosen.append(pair)
-    return chosen
+def _mark(project_id: int, key: TestKey, former: bytes) -> bytes:
+    return project_id.to_bytes(8, "big") + test_digest(key) + former
+
+
+def _note_followed(marks: Sequence[bytes]) -> None:
+    if len(_followed) > _FOLLOWED:
+        _followed.clear()
+    _followed.update(marks)
+
+
+def _numbers(run_id: int) -> Numbers:
+    """Every test in the run's reports: a single worker's report does not show which tests disappeared."""
+    rosters = Report.objects.filter(run=run_id).values_list("roster_id", flat=True).distinct()
+    return np.concatenate([np.zeros(0, dtype=np.int32), *map(roster_numbers, rosters)])
+
+
+def _named(project_id: int, numbers: Numbers) -> list[RenameCandidate]:
+    wanted = [int(number) for number in numbers[:5_000]]
+    tests = Test.objects.filter(project_id=project_id, number__in=wanted, alias_of=None)
+    return [RenameCandidate(*row) for row in tests.order_by("number").values_list("number", "classname", "name")]
+
+
+class RenameRefused(Exception):
+    """The two tests cannot be merged."""
+
+
+@transaction.atomic
+def test_alias(*, old: Test, new: Test) -> None:
+    """Merge two tests' histories: `old` and its aliases become aliases of `new`."""
+    list(Test.objects.select_for_update(no_key=True).filter(pk__in=(old.pk, new.pk)).order_by("pk"))
+    new.refresh_from_db()
+    new = new.alias_of or new
+    if old.pk == new.pk or old.project_id != new.project_id:
+        raise RenameRefused("A test can be joined with another test of its project only.")
+    Test.objects.filter(alias_of=old).update(alias_of=new)
+    Test.objects.filter(pk=old.pk).update(alias_of=new)
+
+
+@transaction.atomic
+def rename_decide(*, rename: Rename, accept: bool, user_id: int | None) -> bool:
+    """Accept or dismiss a suggestion. A test has one new name, so accepting one dismisses its rivals.
+
+    Returns False if somebody else decided first."""
+    state = Rename.State.ACCEPTED if accept else Rename.State.DISMISSED
+    open_ = Rename.objects.filter(pk=rename.pk, state=Rename.State.SUGGESTED)
+    if not open_.update(state=state, decided_at=timezone.now(), decided_by_id=user_id):
+        return False
+    if accept:
+        test_alias(old=rename.old, new=rename.new)
+        rivals = Q(old=rename.old) | Q(new=rename.new, certain=False)  # tests of several browsers may become one
+        others = Rename.objects.filter(rivals, state=Rename.State.SUGGESTED)
+        others.update(state=Rename.State.DISMISSED, decided_at=timezone.now(), decided_by_id=user_id)
+    return True

@@ -1,4 +1,4 @@
-"""Reads: one test's history, a report's cases, and lists for pages and API."""
+"""Queries: a test's history, a report's cases, and lists for pages and API."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,11 +35,11 @@ def roster_numbers(roster_id: int) -> Numbers:
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """What one report said of one test."""
+    """A test's result in one report."""
 
     report_id: int
     run_id: int
-    started_at: datetime
+    placed_at: datetime
     verdict: Verdict
     duration: float | None
     retried: bool
@@ -60,38 +60,38 @@ _LISTED = """
     WHERE project_id = %(project)s AND form = 0 AND base <= %(number)s AND last >= %(number)s
 """
 _EXECUTIONS = """
-    SELECT string_agg(int8send(id), ''), string_agg(int8send(run_id), ''), string_agg(timestamptz_send(started_at), ''),
+    SELECT string_agg(int8send(id), ''), string_agg(int8send(run_id), ''), string_agg(timestamptz_send(placed_at), ''),
            string_agg(substring(verdicts FROM position + 1 FOR 1), ''),
            string_agg(substring(durations FROM 2 * position + 1 FOR 2), '')
     FROM (
-        SELECT report.id, report.run_id, report.started_at, report.verdicts, report.durations, place.position
+        SELECT report.id, report.run_id, report.placed_at, report.verdicts, report.durations, place.position
         FROM unnest(%(rosters)s::bigint[], %(positions)s::int[]) AS place(roster_id, position)
         JOIN ingest_report AS report ON report.roster_id = place.roster_id AND NOT report.untrusted
-        ORDER BY report.started_at DESC, report.id DESC
+        ORDER BY report.placed_at DESC, report.id DESC
         LIMIT %(limit)s
     ) AS newest
 """
-"""Columns, since thousands of rows cost more to hand over than to find."""
+"""Columns, since transferring thousands of rows takes longer than finding them."""
 _MILLENNIUM = 946_684_800
 """PostgreSQL sends times as microseconds since 2000."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TestHistory(Sequence[Execution]):
-    """What reports said of one test, newest first, in columns; an execution is made when it is asked for."""
+    """A test's results, newest first, in columns; an `Execution` is created on access."""
 
-    __test__ = False  # the name means something to pytest
+    __test__ = False  # keeps pytest from collecting it
 
     rosters: Sequence[int]
-    """Those that hold the test."""
+    """Rosters that contain the test."""
     report_id: npt.NDArray[np.int64]
     run_id: npt.NDArray[np.int64]
-    started: npt.NDArray[np.int64]
-    """Microseconds since 1970."""
-    said: npt.NDArray[np.uint8]
-    """A verdict and a flag, as a report's vector has them."""
+    placed: npt.NDArray[np.int64]
+    """Microseconds since 1970, by our clock."""
+    flags: npt.NDArray[np.uint8]
+    """Verdict and flags, as in a report's vector."""
     seconds: npt.NDArray[np.float64]
-    """NaN where not known."""
+    """NaN if unknown."""
 
     def __len__(self) -> int:
         return len(self.report_id)
@@ -102,27 +102,27 @@ class TestHistory(Sequence[Execution]):
     def __getitem__(self, row: slice) -> list[Execution]: ...
     def __getitem__(self, row: int | slice) -> Execution | list[Execution]:
         if isinstance(row, slice):
-            return [self[one] for one in range(*row.indices(len(self)))]
-        said, seconds = int(self.said[row]), float(self.seconds[row])
+            return [self[index] for index in range(*row.indices(len(self)))]
+        flags, seconds = int(self.flags[row]), float(self.seconds[row])
         return Execution(
             report_id=int(self.report_id[row]),
             run_id=int(self.run_id[row]),
-            started_at=_EPOCH + timedelta(microseconds=int(self.started[row])),
-            verdict=verdict_of(said),
+            placed_at=_EPOCH + timedelta(microseconds=int(self.placed[row])),
+            verdict=verdict_of(flags),
             duration=None if np.isnan(seconds) else seconds,
-            retried=bool(said & RETRIED),
+            retried=bool(flags & RETRIED),
         )
 
     @property
     def verdicts(self) -> npt.NDArray[np.uint8]:
-        return verdicts_of(self.said)
+        return verdicts_of(self.flags)
 
     @property
     def retried(self) -> npt.NDArray[np.bool_]:
-        return np.asarray(self.said & RETRIED != 0)
+        return np.asarray(self.flags & RETRIED != 0)
 
     def where(self, kept: npt.NDArray[np.bool_]) -> "TestHistory":
-        columns = (self.report_id, self.run_id, self.started, self.said, self.seconds)
+        columns = (self.report_id, self.run_id, self.placed, self.flags, self.seconds)
         return TestHistory(self.rosters, *(column[kept] for column in columns))
 
 
@@ -130,32 +130,32 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def test_history(test: Test, *, limit: int = 5_000) -> TestHistory:
-    """What reports said of a test, under all its names, newest first. Reads a byte per report, not the report."""
-    now = test.alias_of or test
-    numbers = [now.number, *now.aliases.values_list("number", flat=True)]
+    """A test's results under all its names, newest first. Reads one byte of each report, not the whole report."""
+    current = test.alias_of or test
+    numbers = [current.number, *current.aliases.values_list("number", flat=True)]
     places = [place for number in numbers for place in _places(test.project_id, number)]
     rosters, positions = [roster for roster, _ in places], [position for _, position in places]
     with connection.cursor() as cursor:
         cursor.execute(_EXECUTIONS, {"rosters": rosters, "positions": positions, "limit": limit})
         sent = [bytes(column or b"") for column in cursor.fetchone()]
-    report_id, run_id, started = (np.frombuffer(column, dtype=">i8").astype(np.int64) for column in sent[:3])
-    newest = np.lexsort((-report_id, -started))
-    columns = (report_id, run_id, started + _MILLENNIUM * 1_000_000, np.frombuffer(sent[3], dtype=np.uint8))
+    report_id, run_id, placed = (np.frombuffer(column, dtype=">i8").astype(np.int64) for column in sent[:3])
+    newest = np.lexsort((-report_id, -placed))
+    columns = (report_id, run_id, placed + _MILLENNIUM * 1_000_000, np.frombuffer(sent[3], dtype=np.uint8))
     return TestHistory(rosters, *(column[newest] for column in columns), decode_durations(sent[4])[newest])
 
 
 def _places(project_id: int, number: int) -> list[tuple[int, int]]:
-    """The rosters that hold a test, and its row in each."""
-    asked = {"project": project_id, "number": number}
+    """The rosters that contain a test, and its row in each."""
+    values = {"project": project_id, "number": number}
     with connection.cursor() as cursor:
-        cursor.execute(_MEMBERSHIP, asked)
+        cursor.execute(_MEMBERSHIP, values)
         byte_of = {roster: (byte, (number - base) % 8) for roster, base, byte in cursor.fetchall()}
         cursor.execute(_RANK, {"rosters": list(byte_of), "number": number})
         places = []
         for roster, before in cursor.fetchall():
             byte, bit = byte_of[roster]
             places.append((roster, before + (byte & ((1 << bit) - 1)).bit_count()))
-        cursor.execute(_LISTED, asked)
+        cursor.execute(_LISTED, values)
         for roster, members in cursor.fetchall():
             numbers = decode_members(LIST, 0, members)
             row = int(np.searchsorted(numbers, number))
@@ -165,9 +165,9 @@ def _places(project_id: int, number: int) -> list[tuple[int, int]]:
 
 
 def run_files(project_id: int, run_key: bytes, *, besides: int) -> frozenset[bytes]:
-    """Digests of the files that uploads other than `besides` brought to a run."""
+    """Digests of a run's files from uploads other than `besides`."""
     stored = Report.objects.filter(run__project_id=project_id, run__key=run_key).exclude(upload_id=besides)
-    joined = b"".join(bytes(one) for one in stored.values_list("file_digests", flat=True))
+    joined = b"".join(bytes(digests) for digests in stored.values_list("file_digests", flat=True))
     return frozenset(joined[at : at + DIGEST_BYTES] for at in range(0, len(joined), DIGEST_BYTES))
 
 
@@ -176,7 +176,7 @@ def run_files(project_id: int, run_key: bytes, *, besides: int) -> frozenset[byt
 
 @dataclass(frozen=True, slots=True)
 class CaseRow:
-    """One test of a report, as a page shows it."""
+    """A test of a report, for a page."""
 
     test: Test
     verdict: Verdict
@@ -208,7 +208,7 @@ def report_cases(
         matching = np.fromiter(found.values_list("number", flat=True).iterator(), dtype=np.int32)
         rows = rows[np.isin(numbers[rows], matching)]
     chosen = rows[offset : offset + limit]
-    tests = Test.objects.filter(project_id=report.project_id, number__in=[int(one) for one in numbers[chosen]])
+    tests = Test.objects.filter(project_id=report.project_id, number__in=[int(number) for number in numbers[chosen]])
     test_of = {test.number: test for test in tests}
     failures_of: dict[int, list[Failure]] = {}
     for failure in Failure.objects.filter(report=report, test__in=test_of.values()).order_by("ordinal", "part"):
@@ -224,7 +224,7 @@ def report_cases(
 
 
 def report_order(report: Report) -> Numbers | None:
-    """Test numbers in order of execution, where that is known."""
+    """Test numbers in order of execution, if known."""
     if report.order_digest is None:
         return None
     stored = report.order if report.order is not None else report.roster.usual_order
@@ -240,4 +240,4 @@ def uploads_of(project_id: int):
 
 
 def runs_of(project_id: int):
-    return Run.objects.filter(project_id=project_id).order_by("-started_at", "-id")
+    return Run.objects.filter(project_id=project_id).order_by("-placed_at", "-id")

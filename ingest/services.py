@@ -1,18 +1,23 @@
-"""Writes: projects, tokens, and the acceptance of uploads."""
+"""Services that write: projects, tokens, and the acceptance of uploads."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import timedelta
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Any, BinaryIO
 
 from django.db import IntegrityError, transaction
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
+from ingest.leases import FREE
 from ingest.metadata import RunMetadata
-from ingest.models import Project, Token, Upload, UploadChunk
+from ingest.models import Project, Report, Token, Upload, UploadChunk
 from ingest.tokens import HINT_LENGTH, new_token, token_digest
 
 CHUNK_BYTES = 1024 * 1024
+_DONE = (Upload.State.PROCESSED, Upload.State.FAILED)
+_QUEUED: dict[str, Any] = {**FREE, "state": Upload.State.RECEIVED, "tries": 0, "finished_at": None}
+"""What puts an upload back into the queue, as if it had just come."""
 TOKEN_LIFE = timedelta(days=365)
 
 
@@ -21,7 +26,7 @@ def project_create(*, slug: str, name: str, default_branch: str = "main", demo: 
 
 
 def token_create(*, project: Project, name: str, scope: str, created_by_id: int | None = None) -> tuple[Token, str]:
-    """A new token and its text, which is shown this once and never again."""
+    """A new token and its text, which is shown only this once."""
     text = new_token(scope)
     token = Token.objects.create(
         project=project,
@@ -40,7 +45,7 @@ def token_revoke(*, token: Token) -> None:
 
 
 def token_touch(*, token: Any) -> None:
-    """Note the use of a project's or a person's token, at most once a minute."""
+    """Record the use of a project's or a person's token, at most once a minute."""
     now = timezone.now()
     if token.last_used_at is None or now - token.last_used_at > timedelta(minutes=1):
         type(token).objects.filter(pk=token.pk).update(last_used_at=now)
@@ -52,7 +57,7 @@ class IdempotencyConflict(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """What was received: the bundle as a stream, and what is known of it."""
+    """The received bundle as a stream, with its size and digest."""
 
     bundle: BinaryIO
     digest: bytes
@@ -68,10 +73,14 @@ def upload_receive(
     token: Token | None = None,
     idempotency_key: str | None = None,
     untrusted: bool = False,
+    stated_at: datetime | None = None,
+    kept_from: datetime | None = None,
 ) -> tuple[Upload, bool]:
-    """Accept an upload: when this returns, its bytes are committed. The second value tells whether it is new.
+    """Accept an upload: when this returns, its bytes are committed. The second value is whether they are new.
 
-    The same content for the same run, or the same idempotency key, is the same upload, also when two come at once."""
+    The same content for the same run, or the same idempotency key, is the same upload, even if two arrive at once; an
+    upload whose reports were removed is stored again. An import states its date (`stated_at`), and may state since
+    when retention counts (`kept_from`)."""
     run_key = metadata.run_key(body.digest)
     upload = Upload(
         project=project,
@@ -83,21 +92,64 @@ def upload_receive(
         size=body.size,
         file_count=body.file_count,
         untrusted=untrusted,
+        stated_at=stated_at,
+        kept_from=kept_from,
     )
     try:
         with transaction.atomic():
             upload.save(force_insert=True)
             UploadChunk.objects.bulk_create(_chunks(upload, body.bundle), batch_size=8)
+            _take_default_branch(upload, metadata)
         return upload, True
     except IntegrityError:
         known = _known_upload(upload)
         if known is None:
-            raise  # it was not our rule of once that was broken
-        return known, False
+            raise  # not a violation of our uniqueness rule
+        _add_trouble(known, metadata)
+        return known, _store_again(known, upload, body.bundle)
+
+
+def _take_default_branch(upload: Upload, metadata: RunMetadata) -> None:
+    """Take the default branch from a project's first trusted upload outside a pull request; later ones only suggest."""
+    branch = metadata.default_branch
+    if not branch or upload.untrusted or metadata.pull_request or metadata.fork:
+        return
+    trusted = Upload.objects.filter(project=upload.project, untrusted=False).exclude(pk=upload.pk)
+    if not trusted.exclude(metadata__has_key="pull_request").exists():
+        Project.objects.filter(pk=upload.project_id).update(default_branch=branch)
+
+
+@transaction.atomic
+def _store_again(known: Upload, sent: Upload, bundle: BinaryIO) -> bool:
+    """Store an upload again whose reports were removed; returns False if there is no need.
+
+    It keeps its place in the history, but retention counts from now."""
+    held = Upload.objects.select_for_update(no_key=True).filter(pk=known.pk, state__in=_DONE)
+    held = held.filter(~Exists(Report.objects.filter(upload=OuterRef("pk")))).first()
+    if held is None or (held.state == Upload.State.FAILED and held.chunks.exists()):
+        return False
+    UploadChunk.objects.filter(upload=held)._raw_delete("default")
+    UploadChunk.objects.bulk_create(_chunks(held, bundle), batch_size=8)
+    kept = {"kept_from": sent.kept_from or timezone.now(), "stated_at": sent.stated_at or held.stated_at}
+    Upload.objects.filter(pk=held.pk).update(**_QUEUED, **kept, removed_at=None)
+    known.refresh_from_db()
+    return True
+
+
+def _add_trouble(upload: Upload, metadata: RunMetadata) -> None:
+    """Keep what a repeated upload says about tests that did not run or files that were not sent.
+
+    If a report is sent again as truncated, the gate's answer must take that into account."""
+    known = RunMetadata.from_json(upload.metadata)
+    unsent = tuple(dict.fromkeys((*known.unsent, *metadata.unsent)))
+    both = replace(known, truncated=known.truncated or metadata.truncated, unsent=unsent)
+    if both != known:
+        upload.metadata = both.as_json()
+        upload.save(update_fields=["metadata"])
 
 
 def _known_upload(upload: Upload) -> Upload | None:
-    """The upload that keeps this one from being a new one."""
+    """The existing upload that this one repeats."""
     key, uploads = upload.idempotency_key, Upload.objects.filter(project=upload.project)
     keyed = uploads.filter(idempotency_key=key).first() if key is not None else None
     if keyed is not None and _identity(keyed) != _identity(upload):
@@ -113,9 +165,9 @@ def _identity(upload: Upload) -> tuple[bytes, bytes]:
 
 
 def _remember_key(upload: Upload, key: str) -> None:
-    """An upload first sent without a key takes the first that it is sent again with.
+    """Give an upload that was first sent without a key the key of its repetition.
 
-    Where another upload took that key a moment ago, the key is in use for something else."""
+    If another upload has just taken that key, it is in use for something else."""
     try:
         with transaction.atomic():
             Upload.objects.filter(pk=upload.pk, idempotency_key=None).update(idempotency_key=key)
@@ -132,10 +184,12 @@ def _chunks(upload: Upload, bundle: BinaryIO) -> Iterable[UploadChunk]:
 
 
 def upload_reprocess(*, upload: Upload) -> bool:
-    """Put an upload that is done back into the queue. False where it is waiting already, or its bytes are gone.
+    """Put a finished upload back into the queue. Returns False if it is already waiting, or its bytes are gone.
 
-    What it stored before stays until the new reading takes its place, in one transaction."""
+    Its stored results stay until the new reading replaces them in one transaction. If retention removed them, its age
+    counts from now, or it would be removed again."""
     if not upload.chunks.exists():
         return False
     done = Upload.objects.filter(pk=upload.pk).exclude(state__in=Upload.WAITING)
-    return bool(done.update(state=Upload.State.RECEIVED, tries=0, lease_until=None, claim=None, finished_at=None))
+    kept = {"kept_from": timezone.now(), "removed_at": None} if upload.is_removed else {}
+    return bool(done.update(**_QUEUED, **kept))

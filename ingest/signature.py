@@ -1,8 +1,8 @@
-"""What is left of a failure's text when the volatile parts are taken out: one problem, one signature.
+"""Failure signatures: a failure's text without volatile parts, so that one problem has one signature.
 
-A signature is made of the type, the message and the innermost frames, not of the whole text: a text names the test
-that failed, and the same problem in two tests must be one. Time is linear: the text is bounded first, and every
-pattern has possessive or bounded repetitions only."""
+A signature is made from the type, the message and the innermost frames, not from the whole text: that names the test,
+and the same problem in two tests must have one signature. Time is linear: the text is bounded first, and every
+pattern has only possessive or bounded repetitions."""
 
 import re
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ingest.identity import digest_of
 
 _BOUND = 8_192
-"""Characters looked at from each end of a text; messages are cut to the same."""
+"""Characters examined at each end of a text; messages are cut to the same length."""
 _FRAMES = 3
 _LINES = 12
 
@@ -57,15 +57,15 @@ _FRAMEWORK = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Signed:
-    """A failure's signature: its digest, and the words that it stands for."""
+class FailureSignature:
+    """A failure's signature: its digest and text."""
 
     digest: bytes
     text: str
 
 
-def signature_of(type_: str, message: str, text: str) -> Signed:
-    """The signature of one failure. The same problem on another day, host or line gives the same."""
+def signature_of(type_: str, message: str, text: str) -> FailureSignature:
+    """The signature of a failure: the same for the same problem on another day, host or line."""
     text = text if len(text) <= 2 * _BOUND else f"{text[:_BOUND]}\n{text[-_BOUND:]}"
     head = _stripped(message[:_BOUND])
     frames = _innermost_frames(text)
@@ -73,7 +73,7 @@ def signature_of(type_: str, message: str, text: str) -> Signed:
         frames = [_stripped(line) for line in _telling_lines(text, head)]
     parts = [type_[:500].strip(), head, *frames]
     words = "\n".join(part for part in parts if part)
-    return Signed(digest_of("signature", words), words[:4_000])
+    return FailureSignature(digest_of("signature", words), words[:4_000])
 
 
 def _stripped(text: str) -> str:
@@ -104,6 +104,6 @@ def _frame_words(match: "re.Match[str]") -> str:
 
 
 def _telling_lines(text: str, head: str) -> list[str]:
-    """Where a text has no frames: its first lines that say something that the message does not."""
+    """For a text without frames: its first lines that add something to the message."""
     lines = (line.strip() for line in text.splitlines())
     return [line for line in lines if line and line not in head][:_LINES]

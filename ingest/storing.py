@@ -1,12 +1,11 @@
-"""From a parsed report to its rows: roster, vectors, attempts, failures."""
+"""Stores a parsed report: roster, vectors, attempts, failures."""
 
 import hashlib
-from collections.abc import Iterator
-from datetime import datetime
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from ingest.copying import copy_rows
+from ingest.clock import Clock
 from ingest.interning import (
     InternedTests,
     roster_intern,
@@ -19,8 +18,9 @@ from ingest.junit.report import Failure as ParsedFailure
 from ingest.junit.report import ParsedReport, Provenance
 from ingest.metadata import RunMetadata
 from ingest.models import Attempt, Failure, Report, Roster, Run, Upload
+from ingest.pgcopy import copy_rows
 from ingest.selectors import run_files
-from ingest.signature import Signed, signature_of
+from ingest.signature import FailureSignature, signature_of
 from ingest.vectors import AMBIGUOUS, RETRIED, Numbers, encode_durations, encode_order, order_digest
 
 _RUN_ERRORS_KEPT = 50
@@ -28,22 +28,16 @@ _RUN_ERROR_TEXT = 8_000
 
 
 class RunChanged(Exception):
-    """Another upload brought files to the run while this one was read: read again with what is known now."""
+    """Another upload added files to the run while this one was read: read it again with those known."""
 
 
-def run_store(
-    *, upload: Upload, host: str, metadata: RunMetadata, started_at: datetime, known: frozenset[bytes]
-) -> Run:
-    """The upload's run, held until the transaction ends, with nothing in it that was not `known` when we read.
-
-    What this upload stored before, if it is processed again, makes room for what the reader makes of it now."""
+def run_store(*, upload: Upload, host: str, metadata: RunMetadata, clock: Clock, known: frozenset[bytes]) -> Run:
+    """The upload's run, locked until the transaction ends. Raises RunChanged if it has files that are not `known`."""
     key = bytes(upload.run_key)
-    run, created = run_hold(project_id=upload.project_id, key=key, metadata=metadata, host=host, started_at=started_at)
+    run, created = run_hold(project_id=upload.project_id, key=key, metadata=metadata, host=host, clock=clock)
     there = frozenset() if created else run_files(upload.project_id, key, besides=upload.pk)
     if there != known:
         raise RunChanged
-    if upload.run_id is not None:
-        Report.objects.filter(upload=upload).delete()
     if upload.untrusted:
         Run.objects.filter(pk=run.pk).update(untrusted=True)
         run.untrusted = True
@@ -56,23 +50,29 @@ def report_store(
     run: Run,
     parsed: ParsedReport,
     tests: InternedTests,
-    started_at: datetime,
+    clock: Clock,
     order_executed: bool,
 ) -> Report:
-    """Write what an upload said of its run. Call it inside the transaction that holds the run."""
+    """Store an upload's results of its run. Call it inside the transaction that locks the run.
+
+    A report that this upload stored earlier from the same files keeps its id, and with it people's decisions on it."""
     files = b"".join(sorted(parsed.content_digests))
     ascending = np.argsort(tests.numbers, kind="stable")
     numbers = tests.numbers[ascending]
     roster = roster_intern(project_id=upload.project_id, numbers=numbers)
     order_reliable = (parsed.order_reliable or order_executed) and not parsed.partial
-    report = Report.objects.create(
+    digest = hashlib.sha256(files).digest()
+    report = Report(
+        pk=_room_for(upload, run, digest),
         project_id=upload.project_id,
         run=run,
         upload=upload,
         roster=roster,
-        content_digest=hashlib.sha256(files).digest(),
+        content_digest=digest,
         file_digests=files,
-        started_at=started_at,
+        started_at=clock.started_at,
+        placed_at=clock.placed_at,
+        kept_from=clock.kept_from,
         verdicts=_verdict_bytes(parsed)[ascending].tobytes(),
         durations=encode_durations(np.array(parsed.durations)[ascending]),
         order_reliable=order_reliable,
@@ -83,8 +83,23 @@ def report_store(
         **(_order_fields(roster, tests.numbers, ascending) if order_reliable else {}),
         **parsed.counts(),
     )
+    report.save(force_insert=report.pk is None, force_update=report.pk is not None)
     _attempts_store(upload.project_id, report, parsed, tests.numbers)
     return report
+
+
+def _room_for(upload: Upload, run: Run, digest: bytes) -> int | None:
+    """The id of the report that this upload stored from the same files, now emptied; None if there is none."""
+    pk = Report.objects.filter(upload=upload, run=run, content_digest=digest).values_list("pk", flat=True).first()
+    for rows in (Failure, Attempt) if pk is not None else ():
+        rows.objects.filter(report=pk)._raw_delete("default")
+    return pk
+
+
+def reports_drop(*, upload: Upload, besides: Iterable[Report]) -> None:
+    """Delete the upload's earlier reports, which a new reading replaces."""
+    if upload.run_id is not None:
+        Report.objects.filter(upload=upload).exclude(pk__in=[report.pk for report in besides]).delete()
 
 
 def _verdict_bytes(parsed: ParsedReport) -> "np.ndarray[tuple[int], np.dtype[np.uint8]]":
@@ -97,7 +112,7 @@ def _verdict_bytes(parsed: ParsedReport) -> "np.ndarray[tuple[int], np.dtype[np.
 
 
 def _order_fields(roster: Roster, executed: Numbers, ascending: Numbers) -> dict[str, object]:
-    """The order's digest, and the order itself where it is not the roster's usual one."""
+    """The order's digest, and the order itself if it is not the roster's usual one."""
     digest = order_digest(executed)
     if roster.usual_order_digest is None:
         rows = encode_order(_rows_in_order(ascending))
@@ -146,7 +161,7 @@ def _attempts_store(project_id: int, report: Report, parsed: ParsedReport, numbe
     )
     failing = list(_failing(by_test))
     signed = [_signed(failure) for *_, failure in failing]
-    signature_ids = signatures_intern(project_id=project_id, signed=signed, seen_at=report.started_at)
+    signature_ids = signatures_intern(project_id=project_id, signed=signed, seen_at=report.placed_at)
     copy_rows(
         Failure,
         (
@@ -167,7 +182,7 @@ def _attempts_store(project_id: int, report: Report, parsed: ParsedReport, numbe
 def _failing(
     by_test: list[tuple[int, tuple[ParsedAttempt, ...]]],
 ) -> Iterator[tuple[int, int, ParsedAttempt, int, ParsedFailure]]:
-    """Every failure of every failing attempt; an attempt that says nothing of it still has one."""
+    """Every failure of every failing attempt; an attempt without details has one too."""
     for test_id, attempts in by_test:
         for ordinal, attempt in enumerate(attempts):
             if attempt.verdict.failing:
@@ -175,5 +190,5 @@ def _failing(
                     yield test_id, ordinal, attempt, part, failure
 
 
-def _signed(failure: ParsedFailure) -> Signed:
+def _signed(failure: ParsedFailure) -> FailureSignature:
     return signature_of(failure.type, failure.message, failure.text)

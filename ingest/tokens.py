@@ -1,4 +1,4 @@
-"""Tokens: `flk_<scope>_<30 base62><6 base62 checksum>`, so that a leaked one can be scanned for. Pure."""
+"""Tokens: `flk_<scope>_<30 base62><6 base62 checksum>`, a form that secret scanners can find. Pure."""
 
 import re
 import secrets
@@ -8,7 +8,7 @@ from hashlib import sha256
 _ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _PATTERN = re.compile(r"flk_([a-z]{2,12})_([0-9A-Za-z]{30})([0-9A-Za-z]{6})")
 _ANYWHERE = re.compile(f"(?={_PATTERN.pattern})")
-"""Looks ahead, so that text in front of a token cannot swallow its first letters."""
+"""Looks ahead, so that text before a token cannot swallow its first letters."""
 _SHAPE = re.compile(r"flk_[a-z]{2,12}_(?:(?!flk_)[0-9A-Za-z]){8,}")
 HINT_LENGTH = 18
 
@@ -27,18 +27,18 @@ def new_token(scope: str) -> str:
 
 
 def looks_like_token(text: str) -> bool:
-    """Whether the form and the checksum are right: told without asking the database."""
+    """Whether form and checksum are valid, without asking the database."""
     match = _PATTERN.fullmatch(text)
     return match is not None and _checksum(text[:-6]) == match[3]
 
 
 def holds_token(text: str) -> bool:
-    """Whether a token with a right checksum is anywhere in the text."""
+    """Whether the text contains a token with a valid checksum."""
     return any(_checksum(text[match.start() : match.start(3)]) == match[3] for match in _ANYWHERE.finditer(text))
 
 
 def redact(text: str) -> str:
-    """The text without what may be a token: mistyped or cut ones too, as most of the secret is in those."""
+    """The text without possible tokens, even mistyped or truncated ones, which hold most of the secret."""
     return _SHAPE.sub("flk_...", text)
 
 

@@ -52,7 +52,7 @@ def encode_durations(seconds: Floats) -> bytes:
 
 
 def decode_durations(stored: bytes | memoryview) -> Floats:
-    """Seconds; NaN where unknown."""
+    """Seconds; NaN if unknown."""
     codes = np.frombuffer(stored, dtype="<u2")
     seconds: Floats = _LEAST * np.exp((codes.astype(np.float64) - 2) / _SCALE)
     seconds[codes == _ZERO] = 0.0
@@ -103,7 +103,7 @@ def members_digest(numbers: Numbers) -> bytes:
 
 
 def encode_order(rows: Numbers) -> bytes:
-    """Rows in order of execution; empty where that is the roster's own order."""
+    """Rows in order of execution; empty for the roster's own order."""
     if np.array_equal(rows, np.arange(len(rows))):
         return b""
     return rows.astype("<u2" if len(rows) <= 65_536 else "<u4").tobytes()

@@ -1,4 +1,4 @@
-"""The one enum of test outcomes, used by reader, store, analytics, pages and API."""
+"""The enum of test outcomes that reader, storage, analytics, pages and API share."""
 
 from collections.abc import Iterable
 from enum import IntEnum
@@ -23,5 +23,5 @@ _SEVERITY = {Verdict.SKIP: 0, Verdict.PASS: 1, Verdict.FAIL: 2, Verdict.ERROR: 3
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """The verdict to believe where the relation of several is unknown: a failure never hides behind a pass."""
+    """The verdict of several results of unknown relation: a pass never hides a failure."""
     return max(verdicts, key=_SEVERITY.__getitem__)

@@ -2,27 +2,38 @@
 
 import io
 import os
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator
 
 import pytest
+from django.conf import settings as django_settings
+from django.test import override_settings
 from hypothesis import settings as hypothesis_settings
 
-from dashboard.static_files import collect
+from dashboard.ops.static_files import collect
 from ingest.bundle import BundleWriter
 from ingest.metadata import RunMetadata
 from ingest.models import Project, Report, Token, Upload
 from ingest.processing import upload_process
 from ingest.services import Body, project_create, token_create, upload_receive
+from tests.furnished import furnished_databases
+from tests.paths import DATA, PRODUCERS, ROOT, needs_data
+from tests.transactions import _django_db_helper, nothing_committed, requests_within_test
 
-hypothesis_settings.register_profile("unhurried", deadline=None)
-hypothesis_settings.load_profile("unhurried")  # a busy machine is no failure
+__all__ = [
+    "DATA",
+    "PRODUCERS",
+    "ROOT",
+    "_django_db_helper",
+    "furnished_databases",
+    "needs_data",
+    "nothing_committed",
+    "requests_within_test",
+]
 
-ROOT = Path(__file__).resolve().parent.parent
-PRODUCERS = ROOT / "tests" / "data" / "producers"
-DATA = Path(os.environ.get("FLAKEBOARD_DATA", ROOT.parent / "shared" / "data"))
-
-needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the folder of real reports is not here")
+hypothesis_settings.register_profile("suite", deadline=None, derandomize=True, database=None)
+hypothesis_settings.register_profile("search", deadline=None)
+# The suite tries the same examples every time, in whatever time it takes; a search by hand tries others.
+hypothesis_settings.load_profile("search" if os.environ.get("EXAMPLES") else "suite")
 
 
 def body_of(*files: bytes | tuple[str, bytes]) -> Body:
@@ -43,6 +54,14 @@ def static_files() -> None:
     collect()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def quick_hashing() -> Iterator[None]:
+    """Argon2 costs a quarter of a second by design, and most tests only need somebody to sign in."""
+    quick = "django.contrib.auth.hashers.MD5PasswordHasher"
+    with override_settings(PASSWORD_HASHERS=[quick, *django_settings.PASSWORD_HASHERS]):
+        yield
+
+
 @pytest.fixture
 def project(db: None) -> Project:
     return project_create(slug="shop", name="Shop")
@@ -60,10 +79,15 @@ def read_token(project: Project) -> str:
 
 @pytest.fixture
 def send(project: Project) -> Send:
-    """Receive and process files as one upload: send(b"<testsuite/>", build_id="1")."""
+    """Receive and process files as one upload: send(b"<testsuite/>", build_id="1").
+
+    With a start it is of the past, as an import is: our clock would place it now."""
 
     def send_files(*files: bytes | tuple[str, bytes], to: Project | None = None, **metadata: object) -> Upload:
-        upload, _ = upload_receive(project=to or project, body=body_of(*files), metadata=RunMetadata(**metadata))
+        run_metadata = RunMetadata(**metadata)
+        upload, _ = upload_receive(
+            project=to or project, body=body_of(*files), metadata=run_metadata, stated_at=run_metadata.started_at
+        )
         upload_process(upload_id=upload.pk)
         upload.refresh_from_db()
         return upload

@@ -5,6 +5,8 @@ With DATABASE_URL set the tests use that server instead; it must be version 15 o
 import atexit
 import os
 import shutil
+import signal
+import sys
 import tempfile
 from pathlib import Path
 
@@ -14,6 +16,9 @@ HOME = Path(tempfile.mkdtemp(prefix="flakeboard-tests-"))
 atexit.register(shutil.rmtree, HOME, ignore_errors=True)
 os.environ["FLAKEBOARD_HOME"] = str(HOME)
 os.environ.setdefault("LOG_LEVEL", "WARNING")
+# Tests start many processes of ours: what one of them compiled, the next need not compile again.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -24,8 +29,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _start() -> None:
-    from dashboard.embedded import Cluster
+    from dashboard.ops.embedded import Cluster
 
     cluster = Cluster(HOME, options=("-c", "fsync=off", "-c", "full_page_writes=off", "-c", "synchronous_commit=off"))
     cluster.start()
     atexit.register(cluster.stop)
+    # Whoever ends the tests early, as `timeout` does, leaves no server behind.
+    signal.signal(signal.SIGTERM, lambda *_: pytest.exit("terminated", 128 + signal.SIGTERM))

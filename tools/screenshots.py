@@ -1,4 +1,4 @@
-"""The pictures of README.md: a Flakeboard of its own, the demo loaded by its button, pages photographed in both themes.
+"""Takes the screenshots of README.md: starts a Flakeboard, loads the demo and photographs pages in both themes.
 
 python tools/screenshots.py [folder]
 """
@@ -23,12 +23,12 @@ IMAGES = ROOT / "docs" / "images"
 Value = TypeVar("Value")
 WIDTH = 1280
 HEIGHTS = {"overview": 1246, "fix-first": 1238, "test": 872, "run": 892}
-"""Name of the picture -> pixels: so far that its last part is a whole one."""
+"""Picture -> height in pixels, so that its last section is not cut."""
 Theme = Literal["light", "dark"]
 THEMES: tuple[Theme, ...] = ("light", "dark")
 START_SECONDS, DEMO_SECONDS, STOP_SECONDS = 90, 300, 60
 LARGEST = 250_000
-"""Bytes of a picture: what a reader of the README has to wait for."""
+"""The most bytes of a picture, for a README that loads quickly."""
 CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ALL_FOLDED = """() => document.querySelectorAll("main details[open]").forEach((fold) => { fold.open = false; })"""
 ALL_DRAWN = """() => [...document.querySelectorAll("[data-chart]")].every((place) =>
@@ -40,7 +40,7 @@ ALL_DRAWN = """() => [...document.querySelectorAll("[data-chart]")].every((place
 
 @contextmanager
 def serving(home: Path) -> Iterator[str]:
-    """`manage.py serve` in an empty home; gives the link that signs the first administrator in."""
+    """Run `manage.py serve` in an empty home; yields the sign-in link of the first administrator."""
     with (home / "output.log").open("wb") as output:
         process = subprocess.Popen(
             [sys.executable, "manage.py", "serve"], cwd=ROOT, env=_environment(home), stdout=output, stderr=output
@@ -53,7 +53,7 @@ def serving(home: Path) -> Iterator[str]:
 
 
 def _environment(home: Path) -> dict[str, str]:
-    """What is inherited, without a word of any other Flakeboard."""
+    """The inherited environment without settings of another Flakeboard."""
     others = ("DATABASE_URL", "BROKER_URL", "PUBLIC_URL", "ALLOWED_HOSTS", "BIND")
     inherited = {name: value for name, value in os.environ.items() if name not in others}
     return inherited | {"FLAKEBOARD_HOME": str(home), "PORT": str(_free_port()), "LOG_LEVEL": "WARNING"}
@@ -66,15 +66,15 @@ def _free_port() -> int:
 
 
 def _sign_in_link(process: "subprocess.Popen[bytes]", output: Path) -> str | None:
-    said = output.read_text()
+    printed = output.read_text()
     if process.poll() is not None:
-        raise SystemExit(f"The server ended:\n{said}")
-    complete = said.rpartition("\n")[0].split()
+        raise SystemExit(f"The server ended:\n{printed}")
+    complete = printed.rpartition("\n")[0].split()
     return next((word for word in complete if word.startswith("http") and "/sign-in/" in word), None)
 
 
 def until(condition: Callable[[], Value | None], seconds: float, what: str) -> Value:
-    """Wait until the condition gives something, and give that."""
+    """Wait until the condition returns a value, and return it."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if value := condition():
@@ -87,8 +87,9 @@ def until(condition: Callable[[], Value | None], seconds: float, what: str) -> V
 
 
 def load_demo(page: Page, sign_in: str) -> str:
-    """As a person does it; gives the address of the demo once it is analysed."""
+    """Load the demo by its button; returns its address once it is analysed."""
     until(lambda: _opens(page, sign_in), START_SECONDS, "the server answers")
+    page.get_by_role("button", name="Sign in").click()
     page.goto("/")
     page.get_by_role("button", name="Load the demo").click()
     demo = page.url.rstrip("/")
@@ -97,7 +98,7 @@ def load_demo(page: Page, sign_in: str) -> str:
 
 
 def _opens(page: Page, address: str) -> bool:
-    """The link is printed a moment before the web server listens; it counts as used only when it was answered."""
+    """Whether the page opens: the link is printed a moment before the web server listens."""
     try:
         return page.goto(address) is not None
     except Error:
@@ -119,13 +120,13 @@ def addresses(page: Page, demo: str) -> dict[str, str]:
 
 
 def first_test(page: Page, demo: str) -> str:
-    """The first test by itself in the list of what to fix."""
+    """The first single test in the list of what to fix."""
     page.goto(f"{demo}/fix-first")
     return _links(page, "table a.fb-name[href*='/tests/']")[0]
 
 
 def telling_run(page: Page, demo: str) -> str:
-    """The newest run that has both: something new, and something that is known to be flaky."""
+    """The newest run with both a new failure and a known flaky one."""
     page.goto(f"{demo}/runs?end=regression")
     runs = _links(page, "table a[href*='/runs/']")
     groups = ("fb-group-new", "fb-group-flaky")
@@ -142,7 +143,7 @@ def _links(page: Page, selector: str) -> list[str]:
 
 
 def photograph(page: Page, address: str, picture: Path, height: int) -> None:
-    """What a page shows at first sight: folds are closed."""
+    """Photograph a page as it first appears, with folds closed."""
     page.set_viewport_size({"width": WIDTH, "height": height})
     page.goto(address)
     page.wait_for_load_state("networkidle")
@@ -156,7 +157,7 @@ def photograph(page: Page, address: str, picture: Path, height: int) -> None:
 
 
 def opened(browser: Browser, theme: Theme, **more: Any) -> BrowserContext:
-    """A browser of somebody in Greenwich, so that times don't depend on where the pictures are made."""
+    """A browser in UTC, so that times do not depend on where the pictures are taken."""
     return browser.new_context(color_scheme=theme, reduced_motion="reduce", timezone_id="UTC", locale="en-GB", **more)
 
 
@@ -174,7 +175,7 @@ def photograph_all(browser: Browser, sign_in: str, folder: Path) -> None:
 
 
 def chromium() -> str | None:
-    """The one that is named, else one on the PATH; None lets Playwright take its own."""
+    """The configured Chromium, else one on the PATH; None lets Playwright use its own."""
     return os.environ.get("FLAKEBOARD_CHROMIUM") or next(filter(None, map(shutil.which, CHROMIUMS)), None)
 
 

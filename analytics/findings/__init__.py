@@ -1,1 +1,1 @@
-"""From an analysis to what is stored of it: columns of all tests, and rows of what has evidence to show."""
+"""Turns an analysis into stored findings: columns for all tests, and rows for those with evidence."""

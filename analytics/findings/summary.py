@@ -1,10 +1,11 @@
-"""Of the project as a whole: what its overview, its reruns and its orders page say."""
+"""Findings about the whole project, for its overview, reruns and orders pages."""
 
 import numpy as np
 
-from analytics.findings.columns import CATEGORIES
-from analytics.findings.plain import Finding, number, numbers
+from analytics.columns.schema import CATEGORIES
+from analytics.findings.json_values import Finding, number, numbers
 from analytics.kernel.analysis import Analysis
+from analytics.kernel.bursts import Context
 from analytics.kernel.flakiness import State
 from analytics.kernel.parameters import DEFAULTS, Parameters
 from analytics.kernel.rates import rates_of
@@ -23,8 +24,9 @@ def summary(found: Analysis, loaded: Loaded, parameters: Parameters = DEFAULTS) 
         "runs": _runs(found, parameters),
         "days": _days(found),
         "most": _most(found),
-        "blocked": found.blocked.count,
+        "blocked": _blocked(found),
         "retries": _retries(found),
+        "rerun_time": _rerun_time(found),
         "exposure": _exposure(found),
         "bursts": _bursts(found),
         "orders": _orders(found),
@@ -32,18 +34,18 @@ def summary(found: Analysis, loaded: Loaded, parameters: Parameters = DEFAULTS) 
         "suites": _suites(found, loaded),
         "incidents": int(np.count_nonzero(found.incident)),
         "clusters": len(found.clusters.size),
-        "prior": numbers(found.failed.prior),
+        "prior": {context.name.lower(): numbers(found.failed.priors[context]) for context in Context},
     }
 
 
 def _states(found: Analysis) -> Finding:
     """How many tests of the window are in each state."""
     state = found.state[found.window.first >= 0]
-    return {one.name.lower(): int(np.count_nonzero(state == one)) for one in State}
+    return {kind.name.lower(): int(np.count_nonzero(state == kind)) for kind in State}
 
 
 def _runs(found: Analysis, parameters: Parameters) -> Finding:
-    """How runs ended; the share that flakiness alone made fail, with its interval."""
+    """How runs ended, and the share that failed only because of flaky tests, with its interval."""
     ends = found.runs.end
     counts = {end.name.lower(): int(np.count_nonzero(ends == end)) for end in RunEnd}
     rate = rates_of(np.array([counts["flaky"]]), np.array([len(ends)]), parameters)
@@ -78,13 +80,28 @@ def _days(found: Analysis) -> list[Finding]:
 
 
 def _most(found: Analysis) -> Finding | None:
-    """How few items explain most of the runs that flakiness blocked."""
-    saved = found.priority.saved
-    enough = np.flatnonzero(saved >= _MOST_OF_IT) if len(saved) else np.zeros(0, dtype=np.int64)
+    """How few items explain most of the runs that flaky tests blocked."""
+    items = found.priority
+    enough = np.flatnonzero(items.saved >= _MOST_OF_IT) if len(items) else np.zeros(0, dtype=np.int64)
     if not len(enough):
         return None
-    items = int(enough[0]) + 1
-    return {"items": items, "tests": int(found.priority.members[:items].sum()), "share": number(saved[items - 1])}
+    count = int(enough[0]) + 1
+    return {
+        "items": count,
+        "tests": int(items.members[:count].sum()),
+        "runs": int(items.saved_runs[count - 1]),
+        "blocked": items.blocked_runs,
+    }
+
+
+def _blocked(found: Analysis) -> Finding:
+    """Runs that currently flaky tests blocked, or would have without a broken one; and runs that quarantine saved."""
+    return {
+        "runs": found.blocking.count,
+        "would": found.blocking.would_count,
+        "masked": found.blocked.masked_runs,
+        "masked_failures": int(found.blocked.masked.sum()),
+    }
 
 
 def _retries(found: Analysis) -> Finding:
@@ -97,14 +114,21 @@ def _retries(found: Analysis) -> Finding:
         "minutes": numbers(curve.minutes),
         "untimed": curve.untimed,
         "recommended": curve.recommended,
+        "later": number(curve.stuck),
         "exceptions": found.window.failing[curve.exceptions].tolist(),
         "failures": int(found.failed.rates.failed[found.failed.is_flaky].sum()),
     }
 
 
+def _rerun_time(found: Analysis) -> Finding:
+    rerun_time = found.rerun_time
+    names = ("attempts", "repeated", "total", "share", "repeated_runs", "runs", "untimed")
+    return {name: number(getattr(rerun_time, name)) for name in names}
+
+
 def _exposure(found: Analysis) -> Finding:
     """S(n) of the flaky tests, and the number that exposes the median one."""
-    flaky, rates = found.failed.is_flaky, found.failed.rates
+    flaky, rates = found.failed.is_flaky, found.failed.attempts
     skipped = found.window.skipped[found.window.failing]
     seen = np.maximum(rates.executed + skipped, 1)
     p_pass, p_fail = ((rates.executed - rates.failed) / seen)[flaky], (rates.failed / seen)[flaky]
@@ -121,7 +145,7 @@ def _exposure(found: Analysis) -> Finding:
 
 
 def _bursts(found: Analysis) -> Finding:
-    """Of flaky tests: how many have which longest burst."""
+    """The number of flaky tests by the length of their longest burst."""
     longest, count = np.unique(found.failed.bursts.longest[found.failed.is_flaky], return_counts=True)
     return {"longest": longest.tolist(), "tests": count.tolist()}
 
@@ -137,8 +161,8 @@ def _orders(found: Analysis) -> Finding:
 
 
 def _causes(found: Analysis) -> Finding:
-    told = [cause.category.value for mine in found.causes.values() for cause in mine]
-    return {category: told.count(category) for category in CATEGORIES if category in told}
+    categories = [cause.category.value for causes in found.causes.values() for cause in causes]
+    return {category: categories.count(category) for category in CATEGORIES if category in categories}
 
 
 def _suites(found: Analysis, loaded: Loaded) -> list[Finding]:

@@ -1,4 +1,4 @@
-"""Of each test that failed: its evidence, and where to look."""
+"""Findings about each test that failed: its evidence, and where to look."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -6,19 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from analytics.findings.plain import Finding, grouped, number, numbers, rows_of
+from analytics.findings.json_values import Finding, grouped, number, numbers, rows_of
 from analytics.kernel.analysis import Analysis
+from analytics.kernel.bursts import Context
 from analytics.kernel.executions import Executions, Ints, distinct
+from analytics.kernel.rates import first_attempts
 from analytics.kernel.standouts import Standouts
 from analytics.loaders import Loaded
 
 _SHOWN = 10
-"""So many reports, signatures and other tests are kept to look at."""
+"""How many reports, signatures and related tests are kept."""
 _DURATIONS = ("passing", "failing", "ratio", "p_value", "near")
 
 
 def tests(found: Analysis, loaded: Loaded) -> Iterator[tuple[int, Finding]]:
-    """What is kept of each test that failed, besides the columns; empty values are left out."""
+    """The finding for each test that failed, beyond the columns; empty values are left out."""
     parts = _Parts(found, loaded)
     for place, test in enumerate(found.window.failing.tolist()):
         finding = parts.finding(place)
@@ -32,7 +34,8 @@ class _Parts:
         self._found, self._loaded = found, loaded
         self._report = np.append(loaded.report_ids, -1)
         ran = found.outside.executions
-        self._environments = _counts(ran, found.window.reports.environment)
+        first = first_attempts(ran, found.window.reports.run)
+        self._environments = _counts(ran.where(first), found.window.reports.environment)
         self._signatures = _signatures(ran, found.outside.signature)
         self._bursts = grouped(found.failed.bursts.test, found.failed.bursts.lengths)
         self._failures = grouped(ran.test[ran.failing], ran.report[ran.failing])
@@ -55,8 +58,9 @@ class _Parts:
                 {"id": self._loaded.signature_ids[which], "failures": count, "last_report": self._id(last)}
                 for which, count, last in self._signatures.get(place, [])[:_SHOWN]
             ],
+            "contexts": self._contexts(place),
             "bursts": _distribution(self._bursts.get(place)),
-            "reports": [self._id(one) for one in self._failures.get(place, [])[-_SHOWN:][::-1]],
+            "reports": [self._id(report) for report in self._failures.get(place, [])[-_SHOWN:][::-1]],
             "related": self._related.get(place, [])[:_SHOWN],
             "order": self._order(place),
             "duration": self._duration(place),
@@ -88,6 +92,15 @@ class _Parts:
             "new": bool(onsets.new[place]),
         }
 
+    def _contexts(self, place: int) -> list[Finding]:
+        """How reruns of its failures ended, by context."""
+        counts = [(context, *self._found.failed.bursts.followed(context)) for context in Context]
+        return [
+            {"context": context.name.lower(), "passed": int(passed[place]), "of": int(failed[place] + passed[place])}
+            for context, failed, passed in counts
+            if failed[place] + passed[place]
+        ]
+
     def _order(self, place: int) -> Finding | None:
         finding = self._orders.get(place)
         if finding is None:
@@ -110,15 +123,15 @@ class _Parts:
                 }
                 for row in range(min(len(partners.test), _SHOWN))
             ],
-            "cleaners": [int(one) for one in finding.cleaners[:_SHOWN]],
+            "cleaners": [int(test) for test in finding.cleaners[:_SHOWN]],
         }
 
     def _duration(self, place: int) -> Finding | None:
-        told = self._found.durations.get(place)
-        if told is None:
+        durations = self._found.durations.get(place)
+        if durations is None:
             return None
-        values = numbers((told.passing, told.failing, told.ratio, told.p_value, told.near))
-        return {**dict(zip(_DURATIONS, values, strict=True)), "hint": told.hint.value}
+        values = numbers((durations.passing, durations.failing, durations.ratio, durations.p_value, durations.near))
+        return {**dict(zip(_DURATIONS, values, strict=True)), "hint": durations.hint.value}
 
     def _change(self, row: int) -> Finding:
         changes = self._found.changes
@@ -183,7 +196,7 @@ def _counts(ran: Executions, place: Ints) -> dict[int, list[tuple[int, int, int]
 
 
 def _signatures(ran: Executions, signature: Ints) -> dict[int, list[tuple[int, int, int]]]:
-    """By test: signature, failures with it, and the last report with one; the commonest first."""
+    """By test: signature, its failures and its last report; the most common first."""
     signed = signature >= 0
     test, which, report = ran.test[signed].astype(np.int64), signature[signed], ran.report[signed]
     size = int(which.max(initial=-1)) + 1
@@ -197,17 +210,17 @@ def _signatures(ran: Executions, signature: Ints) -> dict[int, list[tuple[int, i
 
 
 def _related(found: Analysis) -> dict[int, list[Finding]]:
-    """By test: tests that fail with it, the most telling first."""
+    """By test: tests that fail together with it, the most significant first."""
     pairs, failing = found.clusters.pairs, found.window.failing
     related: dict[int, list[Finding]] = {}
     for row in np.argsort(pairs.p_value, kind="stable")[: np.count_nonzero(pairs.related)].tolist():
         if not pairs.related[row]:
             continue
         first, second = int(pairs.first[row]), int(pairs.second[row])
-        for one, other in ((first, second), (second, first)):
-            mine = related.setdefault(one, [])
-            if len(mine) < _SHOWN:
-                mine.append(
+        for test, other in ((first, second), (second, first)):
+            partners = related.setdefault(test, [])
+            if len(partners) < _SHOWN:
+                partners.append(
                     {
                         "test": int(failing[other]),
                         "together": int(pairs.together[row]),

@@ -1,6 +1,6 @@
-"""A window made of its reports, one at a time.
+"""Builds a window from its reports, one at a time.
 
-Passes are many and only counted; full sequences are kept only of tests that failed. So memory grows with tests and
+Passes are only counted; full sequences are kept only for tests that failed. So memory grows with tests and
 failures, not with results."""
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from analytics.kernel.executions import Executions, Flags, Floats, Ints
-from analytics.kernel.window import Attempts, Reports, Signed, Window
+from analytics.kernel.window import NO_MASKS, Attempts, Masks, Reports, SignatureRows, Window
 from ingest.vectors import AMBIGUOUS, RETRIED, Bytes, verdicts_of
 from ingest.verdict import Verdict
 
@@ -19,7 +19,7 @@ Seconds = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What one report says of the tests that failed somewhere in the window."""
+    """One report's results of the tests that failed somewhere in the window."""
 
     place: npt.NDArray[np.int32]
     verdict: Bytes
@@ -32,17 +32,17 @@ def _alone(vector: Bytes) -> Flags:
 
 @dataclass(frozen=True, slots=True)
 class _Odd:
-    """Of one report, the tests of which it says more than that they passed at once. They are few."""
+    """The few tests of a report that did anything but pass at the first attempt."""
 
     at: npt.NDArray[np.intp]
     verdict: Bytes
     alone: Flags
-    """Its only attempt; those of the others come apart."""
+    """It has only one attempt; the attempts of the others come separately."""
     ambiguous: Flags
 
     @classmethod
     def of(cls, vector: Bytes) -> "_Odd":
-        at = np.flatnonzero(vector != 0)  # of flags it is much quicker than of bytes
+        at = np.flatnonzero(vector != 0)  # much faster on flags than on bytes
         flagged = vector[at]
         return cls(at, verdicts_of(flagged), _alone(flagged), (flagged & AMBIGUOUS).astype(bool))
 
@@ -52,7 +52,7 @@ class _Odd:
 
 
 class _Tally:
-    """Reports of the same tests, one after the other: all are taken to have passed, then what is odd is put right."""
+    """Counts consecutive reports of the same tests: all are taken to have passed, then the odd ones are corrected."""
 
     def __init__(self, numbers: Ints, place_of: npt.NDArray[np.int32], report: int) -> None:
         self.numbers, self.first, self.last, self.reports = numbers, report, report, 0
@@ -63,7 +63,7 @@ class _Tally:
         self.seconds = np.zeros(len(numbers))
 
     def add(self, report: int, odd: _Odd, durations: Seconds) -> float:
-        """Count a report; the seconds of what it says of tests with one attempt."""
+        """Count a report; returns the seconds of its tests with one attempt."""
         self.last, self.reports = report, self.reports + 1
         ran = odd.alone & odd.ran
         self.less[odd.at[~ran]] += 1
@@ -79,16 +79,16 @@ class _Tally:
         return float(passed.sum()) + float(np.nansum(durations[odd.at[odd.alone]]))
 
     def part(self, vector: Bytes, durations: Seconds) -> _Part:
-        told, seconds = vector[self._failing], durations[self._failing].astype(np.float32, copy=False)
-        alone = _alone(told)
+        verdicts, seconds = vector[self._failing], durations[self._failing].astype(np.float32, copy=False)
+        alone = _alone(verdicts)
         if alone.all():
-            return _Part(self._place, told, seconds)
-        return _Part(self._place[alone], told[alone], seconds[alone])
+            return _Part(self._place, verdicts, seconds)
+        return _Part(self._place[alone], verdicts[alone], seconds[alone])
 
 
 @dataclass(slots=True)
 class Assembly:
-    """Takes reports one at a time, by time, and makes a window of them."""
+    """Takes reports one at a time, ordered by time, and makes a window of them."""
 
     tests: int
     """Test numbers are below this."""
@@ -104,6 +104,7 @@ class Assembly:
     _passed_seconds: Floats = field(init=False)
     _passes_timed: Ints = field(init=False)
     _report_seconds: Floats = field(init=False)
+    _retry_seconds: Floats = field(init=False)
     _report_executed: Ints = field(init=False)
     _place_of: npt.NDArray[np.int32] = field(init=False)
     _parts: list[_Part] = field(init=False)
@@ -116,16 +117,17 @@ class Assembly:
         self.first, self.last = np.full(self.tests, -1, dtype=np.int64), np.full(self.tests, -1, dtype=np.int64)
         self._passed_seconds = np.zeros(self.tests)
         self._report_seconds, self._report_executed = np.zeros(self.reports), np.zeros(self.reports, dtype=np.int64)
+        self._retry_seconds = np.zeros(self.reports)
         self._place_of = np.full(self.tests, -1, dtype=np.int32)
         self._place_of[self.failing] = np.arange(len(self.failing), dtype=np.int32)
         none = _Part(np.zeros(0, np.int32), np.zeros(0, np.uint8), np.zeros(0, np.float32))
         self._parts = [none] * self.reports
 
     def add(self, report: int, numbers: Ints, vector: Bytes, durations: Seconds) -> None:
-        """One report: a byte (verdict and flags) and seconds (NaN unknown) for each of its tests.
+        """Add a report: a byte (verdict and flags) and seconds (NaN if unknown) for each of its tests.
 
-        It is quickest where many reports after each other have the same array of numbers. Attempts of tests that are
-        flagged RETRIED come with `build`; those that are AMBIGUOUS are left out."""
+        It is fastest if many consecutive reports share the same array of numbers. Attempts of tests flagged RETRIED
+        come with `build`; those flagged AMBIGUOUS are left out."""
         if self._tally is None or self._tally.numbers is not numbers:
             self._settle()
             self._tally = _Tally(numbers, self._place_of, report)
@@ -136,12 +138,12 @@ class Assembly:
         self._parts[report] = self._tally.part(vector, durations)
 
     def _settle(self) -> None:
-        """Write down what the reports of the tally said."""
+        """Add the tally's counts to the totals."""
         tally, self._tally = self._tally, None
         if tally is None:
             return
         rows, once = _rows(tally.numbers)
-        for total, said in (
+        for total, added in (
             (self.executed, tally.reports - tally.less),
             (self.failed, tally.failed),
             (self.skipped, tally.skipped),
@@ -149,9 +151,9 @@ class Assembly:
             (self._passed_seconds, tally.seconds),
         ):
             if once:
-                total[rows] += said
+                total[rows] += added
             else:
-                np.add.at(total, tally.numbers, said)
+                np.add.at(total, tally.numbers, added)
         self.last[rows] = tally.last
         self.first[tally.numbers[self.first[rows] < 0]] = tally.first
 
@@ -159,7 +161,7 @@ class Assembly:
         self,
         reports: Reports,
         attempts: Attempts,
-        signed: Signed,
+        signed: SignatureRows,
         *,
         suite: Ints,
         signatures: tuple[str, ...],
@@ -167,10 +169,12 @@ class Assembly:
         excluded: Mapping[str, int],
         environments: tuple[str, ...] = (),
         hosts: tuple[str, ...] = (),
+        packages: frozenset[str] = frozenset(),
+        masked: Masks = NO_MASKS,
     ) -> Window:
         self._settle()
         self._count(attempts)
-        executions, told = self._executions(attempts)
+        executions, are_retried = self._executions(attempts)
         ambiguous = np.zeros(len(self.failing), dtype=bool)
         unknown = self._place_of[attempts.number[attempts.ambiguous]]
         ambiguous[unknown[unknown >= 0]] = True
@@ -190,7 +194,7 @@ class Assembly:
             suite=suite,
             failing=self.failing,
             executions=executions,
-            told=told,
+            retried=are_retried,
             signature=_signatures(executions, self._place_of, signed),
             ambiguous=ambiguous,
             signatures=signatures,
@@ -198,16 +202,20 @@ class Assembly:
             excluded={reason: count for reason, count in reasons.items() if count},
             environments=environments,
             hosts=hosts,
+            packages=packages,
+            masked=masked,
+            retry_seconds=self._retry_seconds,
         )
 
     def _count(self, attempts: Attempts) -> None:
-        told = ~attempts.ambiguous
-        ran = told & (attempts.verdict != Verdict.SKIP)
+        clear = ~attempts.ambiguous
+        ran = clear & (attempts.verdict != Verdict.SKIP)
         np.add.at(self.executed, attempts.number[ran], 1)
         np.add.at(self.extra, attempts.number[ran & (attempts.ordinal > 0)], 1)
         np.add.at(self.failed, attempts.number[ran & (attempts.verdict != Verdict.PASS)], 1)
-        np.add.at(self.skipped, attempts.number[told & (attempts.verdict == Verdict.SKIP)], 1)
-        np.add.at(self._report_seconds, attempts.report[told], np.nan_to_num(attempts.duration[told]))
+        np.add.at(self.skipped, attempts.number[clear & (attempts.verdict == Verdict.SKIP)], 1)
+        for seconds, counted in ((self._report_seconds, clear), (self._retry_seconds, clear & (attempts.ordinal > 0))):
+            np.add.at(seconds, attempts.report[counted], np.nan_to_num(attempts.duration[counted]))
 
     def _executions(self, attempts: Attempts) -> tuple[Executions, Flags]:
         """Reports first, attempts after them; then in order of test, report and ordinal."""
@@ -226,23 +234,23 @@ class Assembly:
         self._parts = []
         ordinal = np.zeros(plain + retried, dtype=np.int16)
         ordinal[plain:] = attempts.ordinal[kept]
-        told = np.zeros(plain + retried, dtype=bool)
-        told[plain:] = True
+        are_retried = np.zeros(plain + retried, dtype=bool)
+        are_retried[plain:] = True
         at = np.lexsort((ordinal, report, test)) if retried else np.argsort(test, kind="stable")
         executions = Executions(len(self.failing), test[at], report[at], verdict[at], ordinal[at], duration[at])
-        return executions, told[at]
+        return executions, are_retried[at]
 
 
 def _rows(numbers: Ints) -> tuple[slice | Ints, bool]:
-    """The places of a report's tests, and whether each is there once: a renamed test may be in it under both names.
+    """Where a report's tests are, and whether each occurs once: a renamed test may occur under both names.
 
-    Where none is left out they are a slice, which is far quicker to read and write."""
+    If they are contiguous they are a slice, which is far faster to read and write."""
     once = bool(np.all(numbers[1:] > numbers[:-1]))
     whole = once and len(numbers) and int(numbers[-1]) - int(numbers[0]) + 1 == len(numbers)
     return (slice(int(numbers[0]), int(numbers[-1]) + 1) if whole else numbers), once
 
 
-def _signatures(executions: Executions, place_of: npt.NDArray[np.int32], signed: Signed) -> Ints:
+def _signatures(executions: Executions, place_of: npt.NDArray[np.int32], signed: SignatureRows) -> Ints:
     """The signature of each failing execution, -1 for the others."""
     signature = np.full(len(executions.test), -1, dtype=np.int64)
     place = place_of[signed.number]
@@ -254,12 +262,12 @@ def _signatures(executions: Executions, place_of: npt.NDArray[np.int32], signed:
     def key(test: npt.NDArray[np.integer], report: npt.NDArray[np.integer], ordinal: npt.NDArray[np.integer]) -> Ints:
         return np.asarray((test.astype(np.int64) * reports + report) * ordinals + ordinal, dtype=np.int64)
 
-    told = key(place[known], signed.report[known], signed.ordinal[known])
-    at = np.argsort(told, kind="stable")
-    told = told[at]
+    signed_key = key(place[known], signed.report[known], signed.ordinal[known])
+    at = np.argsort(signed_key, kind="stable")
+    signed_key = signed_key[at]
     rows = np.flatnonzero(executions.failing & (executions.report < reports) & (executions.ordinal < ordinals))
     wanted = key(executions.test[rows], executions.report[rows], executions.ordinal[rows])
-    found = np.minimum(np.searchsorted(told, wanted), len(told) - 1)
-    hit = told[found] == wanted
+    found = np.minimum(np.searchsorted(signed_key, wanted), len(signed_key) - 1)
+    hit = signed_key[found] == wanted
     signature[rows[hit]] = signed.signature[known][at][found[hit]]
     return signature

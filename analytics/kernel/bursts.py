@@ -1,16 +1,27 @@
-"""Section 3: how many failures in a row, and how likely a failure is to be followed by another."""
+"""Failures in a row, and how likely a failure is to be followed by another.
+
+See docs/concepts.md#bursts-and-failing-again."""
 
 from dataclasses import dataclass
+from enum import IntEnum
 
 import numpy as np
 import numpy.typing as npt
 
-from analytics.kernel.executions import Executions, Flags, Floats, Ints
+from analytics.kernel.executions import Executions, Floats, Ints
+
+
+class Context(IntEnum):
+    """How a failure was rerun. The numbers are stored: never renumber."""
+
+    IN_PROCESS = 0
+    ALONE = 1
+    SUITE = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Bursts:
-    """Per test: bursts over all its streams, and what followed what at one revision."""
+    """Per test: bursts over all its streams, and which outcome followed which at one revision."""
 
     count: Ints
     longest: Ints
@@ -29,26 +40,43 @@ class Bursts:
     retry_fail: Ints
     retry_pass: Ints
     """Of the first two, those where both were attempts in one report."""
+    alone_fail: Ints
+    alone_pass: Ints
+    """Of the first two, those where the second was in a later report of the same run."""
+
+    @property
+    def context(self) -> Ints:
+        """The closest kind of rerun that the test has: a retry (at once, same machine and order), a rerun of failing
+        tests alone in a new process, or the next full run."""
+        in_process, alone = self.retry_fail + self.retry_pass > 0, self.alone_fail + self.alone_pass > 0
+        return np.where(in_process, Context.IN_PROCESS, np.where(alone, Context.ALONE, Context.SUITE)).astype(np.int64)
+
+    def followed(self, context: Context) -> tuple[Ints, Ints]:
+        """Reruns of a failure in one context that failed, and that passed."""
+        if context is Context.IN_PROCESS:
+            return self.retry_fail, self.retry_pass
+        if context is Context.ALONE:
+            return self.alone_fail, self.alone_pass
+        return self.fail_fail - self.retry_fail - self.alone_fail, self.fail_pass - self.retry_pass - self.alone_pass
 
     @property
     def again(self) -> Ints:
-        """Reruns of a failure that failed: retries within a report where the test has any, else the next execution.
-
-        A retry runs at once, on the same machine and in the same order; the next run does not."""
-        return np.where(self._retried, self.retry_fail, self.fail_fail)
+        """Reruns of a failure that failed, in the test's context: they are never pooled."""
+        return np.choose(self.context, [self.followed(context)[0] for context in Context])
 
     @property
     def cleared(self) -> Ints:
         """Reruns of a failure that passed."""
-        return np.where(self._retried, self.retry_pass, self.fail_pass)
-
-    @property
-    def _retried(self) -> Flags:
-        return np.asarray(self.retry_fail + self.retry_pass > 0)
+        return np.choose(self.context, [self.followed(context)[1] for context in Context])
 
 
-def bursts(executions: Executions, stream: npt.NDArray[np.integer], revision: npt.NDArray[np.integer]) -> Bursts:
-    """Maximal runs of consecutive failing executions within a stream (`stream`, `revision` by report).
+def bursts(
+    executions: Executions,
+    stream: npt.NDArray[np.integer],
+    revision: npt.NDArray[np.integer],
+    run: npt.NDArray[np.integer] | None = None,
+) -> Bursts:
+    """Maximal runs of consecutive failing executions within a stream (`stream`, `revision`, `run` by report).
 
     Skips are not executions: they neither end a burst nor make it longer."""
     ran = executions.where(executions.executed)
@@ -70,6 +98,8 @@ def bursts(executions: Executions, stream: npt.NDArray[np.integer], revision: np
     paired, retried = same_stream.copy(), same_stream.copy()
     paired[1:] &= revision[report[1:]] == revision[report[:-1]]
     retried[1:] &= report[1:] == report[:-1]
+    alone = paired & ~retried
+    alone[1:] &= np.False_ if run is None else run[report[1:]] == run[report[:-1]]
 
     def pairs(chosen: npt.NDArray[np.bool_]) -> Ints:
         return np.bincount(test[chosen], minlength=ran.tests).astype(np.int64)
@@ -86,11 +116,13 @@ def bursts(executions: Executions, stream: npt.NDArray[np.integer], revision: np
         pass_pass=pairs(same_stream & ~before & ~failing),
         retry_fail=pairs(retried & before & failing),
         retry_pass=pairs(retried & before & ~failing),
+        alone_fail=pairs(alone & before & failing),
+        alone_pass=pairs(alone & before & ~failing),
     )
 
 
 def by_stream(ran: Executions, stream: npt.NDArray[np.integer]) -> tuple[Ints, npt.NDArray[np.intp]]:
-    """Rows in order of test, stream and time, which stream of its test each is in, and where it stood."""
+    """Rows in order of test, stream and time, the stream of each, and its original index."""
     streams = int(stream.max(initial=-1)) + 2
     key = ran.test.astype(np.int64) * streams + stream[ran.report]
     if len(stream) and (stream == stream[0]).all():

@@ -1,8 +1,8 @@
-"""Section 8: what the words of a failure say of its cause, by ecosystem.
+"""Rules that read a failure's cause from its text, by ecosystem. See docs/concepts.md#how-causes-are-told.
 
-The patterns meet lower case text, raw or with the volatile parts taken out ("<n>", "<duration>", "<date>"). They name
-phrases and not words: "timeout" alone is as often a test's name as its cause. Repetition is bounded and never nested,
-so that a search takes time in proportion to the text."""
+Patterns match lower-case text, raw or with volatile parts replaced ("<n>", "<duration>", "<date>"). They are phrases,
+not words: "timeout" alone is as often a test's name as its cause. Repetition is bounded and never nested, so that a
+search takes time in proportion to the text."""
 
 import re
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class Ecosystem(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Text that matches speaks for the category; `sentence` says what it speaks of."""
+    """Matching text suggests the category; `sentence` describes the evidence."""
 
     category: Category
     ecosystem: Ecosystem
@@ -52,7 +52,7 @@ _SHORT = {
     "NUMBER": r"(?:<n>|<duration>|[0-9][0-9.,]{0,30}(?:e[+-]?[0-9]{1,4})?)",
     "DAY": r"(?:<date>|<time>|[0-9]{4}-[0-9]{2}-[0-9]{2})",
 }
-"""Names for parts of patterns, in capitals as no text is when it is looked at."""
+"""Placeholders in patterns; they are in capitals, which never occur in the lower-case text."""
 
 _TABLE = r"""
 async wait | JavaScript | Playwright gave up waiting for an element
@@ -185,9 +185,6 @@ resource leak | Ruby | connections or memory ran out
     could not obtain a (?:database )?connection (?:from the pool )?within|nomemoryerror
 resource leak | C++ | memory ran out or was left
     std::bad_alloc|leaksanitizer
-floating point | Python | numbers differ by more than the tolerance
-    not equal to tolerance|arrays are not almost equal|tensor-likes are not close|== NUMBER ?(?:±|\+-) ?NUMBER
-    != [^\n]{1,60} within [^\n]{1,10} places
 floating point | JavaScript | numbers differ by more than the tolerance
     \.tobecloseto\(|to be close to [^\n]{1,40} \+/-
 floating point | Go | numbers differ by more than the tolerance
@@ -206,6 +203,9 @@ platform | any | the platform lacks something that it needs
     not supported on this platform|unsupported platform|platformnotsupported|unsatisfiedlinkerror|exec format error
     version `glibc|cannot open shared object file|dllnotfoundexception|badimageformatexception|'charmap' codec can't
     illegal instruction|invalid elf header|dll load failed
+too restrictive range | Python | numbers differ by more than the tolerance: it is too narrow, or they are random
+    not equal to tolerance|arrays are not almost equal|tensor-likes are not close|== NUMBER ?(?:±|\+-) ?NUMBER
+    != [^\n]{1,60} within [^\n]{1,10} places|assert [^\n]{0,60}[0-9]\.[0-9]{0,8}(?:0{8}|9{8})[0-9]{1,6}
 too restrictive range | Python | a number is outside the range that is asserted
     assert NUMBER (?:<|>)=? NUMBER|NUMBER not (?:less|greater) than
 too restrictive range | JavaScript | a number is outside the range that is asserted
@@ -230,7 +230,7 @@ infrastructure | any | the machine or its services failed
 infrastructure | any | something that should be installed was not
     modulenotfounderror|no module named|cannot find module|could not load file or assembly|noclassdeffounderror
 """
-"""Category, ecosystem and sentence; below each the patterns that speak for it."""
+"""Category, ecosystem and sentence; below each its patterns."""
 
 
 def _rules(table: str) -> tuple[Rule, ...]:
@@ -259,13 +259,15 @@ _REORDERED = Rule(
     Category.UNORDERED, Ecosystem.ANY, _LISTS, "expected and actual have the same members in another order"
 )
 _BOUND = 8_192
-"""Characters that are looked at."""
+"""Characters of a text that are searched."""
 
 
 def read(text: str) -> tuple[Rule, ...]:
-    """What a failure's type, message and text say, one rule a category at most."""
+    """The rules that a failure's type, message and text match, at most one for each category."""
     text = text[:_BOUND].lower()
     found = {rule.category: rule for rule in reversed(RULES) if rule.pattern.search(text)}
+    if Category.RANGE in found and found[Category.RANGE].ecosystem is Ecosystem.PYTHON:
+        found.pop(Category.FLOATING_POINT, None)  # Python's float arithmetic is deterministic
     if any(_same_members(*match.groups()) for match in _LISTS.finditer(text)):
         found[Category.UNORDERED] = _REORDERED
     return tuple(found[category] for category in Category if category in found)

@@ -1,4 +1,4 @@
-"""Section 8: why a test is flaky, as far as anything says so; each cause with what it rests on, or none."""
+"""Why a test is flaky: each cause with its evidence, or none. See docs/concepts.md#how-causes-are-told."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,14 +11,14 @@ from analytics.kernel.orders import OrderKind, OrderVerdict
 
 
 class Strength(IntEnum):
-    """How directly a cause is shown, the weakest first."""
+    """How direct the evidence for a cause is, weakest first."""
 
     DURATION = 1
     """How long failing executions take."""
     WORDS = 2
-    """What failures say."""
+    """The text of failures."""
     PLACE = 3
-    """Where and when it fails, by a test of significance."""
+    """Where and when it fails, if significant."""
     SHOWN = 4
     """Its order, or the incidents that it failed in."""
 
@@ -29,13 +29,13 @@ class Cause:
     sentence: str
     """The evidence, with its counts."""
     share: float
-    """Of the test's failures: so many speak for it at least."""
+    """At least this share of the test's failures supports it."""
     strength: Strength
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a test's failures stand out, one row of `Standouts`."""
+class FailurePlace:
+    """A place where a test's failures stand out, from a row of `Standouts`."""
 
     name: str
     """As in "in {name}": "linux-3.12", "02 to 06 o'clock UTC"."""
@@ -56,77 +56,84 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """What is known of a test besides the words of its failures."""
+class Observations:
+    """Everything about a test that may show a cause, except the text of its failures."""
 
     failures: int
-    """All of them, those inside incidents too."""
+    """All failures, including those inside incidents."""
     in_incidents: int = 0
     order: OrderVerdict | None = None
     durations: DurationVerdict | None = None
-    environment: Place | None = None
-    host: Place | None = None
-    hours: Place | None = None
+    environment: FailurePlace | None = None
+    host: FailurePlace | None = None
+    hours: FailurePlace | None = None
 
 
-def causes_of(said: Sequence[tuple[Sequence[Rule], int]], known: Known) -> tuple[Cause, ...]:
-    """Every cause that something speaks for, the most directly shown first; none is an honest answer.
+def causes_of(by_signature: Sequence[tuple[Sequence[Rule], int]], observed: Observations) -> tuple[Cause, ...]:
+    """Every cause with evidence, the most direct evidence first; none is an honest answer.
 
-    `said` has, for each signature of the test, what `read` makes of it and how many failures have it."""
-    found = [*_by_order(known), *_by_incidents(known), *_by_place(known), *_by_words(said, known), *_by_duration(known)]
+    `by_signature` has, for each signature of the test, the rules that match it and how many failures have it."""
+    found = [
+        *_by_order(observed),
+        *_by_incidents(observed),
+        *_by_place(observed),
+        *_by_words(by_signature, observed),
+        *_by_duration(observed),
+    ]
     return tuple(sorted(found, key=lambda cause: (-cause.strength, -cause.share)))
 
 
-def _by_order(known: Known) -> Iterator[Cause]:
-    if known.order is None or known.order.kind not in (OrderKind.OD, OrderKind.NDOD):
+def _by_order(observed: Observations) -> Iterator[Cause]:
+    if observed.order is None or observed.order.kind not in (OrderKind.OD, OrderKind.NDOD):
         return
     how = "always fails in some orders and never in others"
-    if known.order.kind is OrderKind.NDOD:
-        how = f"fails more in some orders than in others (p = {known.order.p_value:.2g})"
-    sentence = f"it {how}; it failed in {known.order.failing_orders:.0%} of the orders"
+    if observed.order.kind is OrderKind.NDOD:
+        how = f"fails more in some orders than in others (p = {observed.order.p_value:.2g})"
+    sentence = f"it {how}; it failed in {observed.order.failing_orders:.0%} of the orders"
     yield Cause(Category.ORDER, sentence, 1.0, Strength.SHOWN)
 
 
-def _by_incidents(known: Known) -> Iterator[Cause]:
-    if 2 * known.in_incidents > known.failures:
-        sentence = f"{_of(known.in_incidents, known.failures)} were part of an incident"
-        share = known.in_incidents / known.failures
+def _by_incidents(observed: Observations) -> Iterator[Cause]:
+    if 2 * observed.in_incidents > observed.failures:
+        sentence = f"{_of(observed.in_incidents, observed.failures)} were part of an incident"
+        share = observed.in_incidents / observed.failures
         yield Cause(Category.INFRASTRUCTURE, sentence, share, Strength.SHOWN)
 
 
-def _by_place(known: Known) -> Iterator[Cause]:
+def _by_place(observed: Observations) -> Iterator[Cause]:
     places = (
-        (Category.PLATFORM, known.environment),
-        (Category.INFRASTRUCTURE, known.host),
-        (Category.TIME, known.hours),
+        (Category.PLATFORM, observed.environment),
+        (Category.INFRASTRUCTURE, observed.host),
+        (Category.TIME, observed.hours),
     )
     for category, place in places:
         if place is not None:
             yield Cause(category, str(place), place.share, Strength.PLACE)
 
 
-def _by_words(said: Sequence[tuple[Sequence[Rule], int]], known: Known) -> Iterator[Cause]:
-    """One cause a category, told by its most frequent rule."""
+def _by_words(by_signature: Sequence[tuple[Sequence[Rule], int]], observed: Observations) -> Iterator[Cause]:
+    """One cause for each category, described by its most frequent rule, out of the failures outside incidents."""
     spoken: dict[Category, Counter[str]] = {}
-    for rules, failures in said:
+    for rules, failures in by_signature:
         for rule in rules:
             spoken.setdefault(rule.category, Counter())[rule.sentence] += failures
     for category, sentences in spoken.items():
         count = sentences.total()
-        sentence = f"{_of(count, known.failures)} say so: {sentences.most_common(1)[0][0]}"
-        yield Cause(category, sentence, count / known.failures, Strength.WORDS)
+        outside = observed.failures - observed.in_incidents
+        sentence = f"{_of(count, outside)} say so: {sentences.most_common(1)[0][0]}"
+        yield Cause(category, sentence, count / outside, Strength.WORDS)
 
 
-def _by_duration(known: Known) -> Iterator[Cause]:
-    """A median tells of half of the failures at least."""
-    told = known.durations
-    if told is None:
+def _by_duration(observed: Observations) -> Iterator[Cause]:
+    """A median speaks for at least half of the failures."""
+    durations = observed.durations
+    if durations is None:
         return
-    usually = f"failures take {told.failing:.3g} s (median), passes {told.passing:.3g} s"
-    if told.hint is Hint.TIMEOUT:
-        sentence = f"most failures end at {told.near:g} s, a timeout that people write; {usually}"
+    usually = f"failures take {durations.failing:.3g} s (median), passes {durations.passing:.3g} s"
+    if durations.hint is Hint.TIMEOUT:
+        sentence = f"most failures end at {durations.near:g} s, a timeout that people write; {usually}"
         yield Cause(Category.TIMEOUT, sentence, 0.5, Strength.DURATION)
-    if told.hint is Hint.SLOW:
+    if durations.hint is Hint.SLOW:
         sentence = f"{usually}: it waits for something that does not come in time"
         yield Cause(Category.ASYNC_WAIT, sentence, 0.5, Strength.DURATION)
 

@@ -1,4 +1,4 @@
-"""Section 2, over time: where a test's failure rate changed, and how exactly that is known."""
+"""Where a test's failure rate changed, and how precisely that is known. See docs/concepts.md#changes-of-a-rate."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
+import scipy
 
 from analytics.kernel.executions import Executions, Flags, Floats, Ints
 from analytics.kernel.parameters import DEFAULTS, Parameters
@@ -16,20 +16,20 @@ JEFFREYS = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """One row a change, by test and time. The rates are those from the change before to this, and to the next one."""
+    """A row for each change, by test and time. The rates are those since the previous change, and until the next."""
 
     test: Ints
     report: Ints
-    """The first report after the change, most likely."""
+    """The most likely first report after the change."""
     low: Ints
     high: Ints
-    """The first and the last report that it may be (a credible interval)."""
+    """The first and the last report that it can be (a credible interval)."""
     failed_before: Ints
     executed_before: Ints
     failed_after: Ints
     executed_after: Ints
     bayes_factor: Floats
-    """How many times likelier the outcomes are with a change here than without, bursts taken into account."""
+    """How many times likelier the outcomes are with a change here than without, allowing for bursts."""
 
     def __len__(self) -> int:
         return len(self.test)
@@ -50,8 +50,8 @@ class _Change:
 def changes(executions: Executions, revision: Ints, parameters: Parameters = DEFAULTS) -> Changes:
     """Where failure rates changed (`revision` by report, -1 where not known), by binary segmentation.
 
-    Failures in a row must not look like a change. So they count once a revision; and where failures still stick
-    together on either side of a change, the outcomes count as the fewer independent ones that they are worth."""
+    Failures in a row must not look like a change. So they count once for each revision; and if failures still cluster
+    on either side of a change, the outcomes count as the smaller number of independent ones that they are worth."""
     ran = executions.where(executions.executed)
     test, report, failing = ran.test, ran.report, ran.failing
     trial = _trials(test, revision[report], failing)
@@ -60,9 +60,9 @@ def changes(executions: Executions, revision: Ints, parameters: Parameters = DEF
     rows: list[_Row] = []
     for number in np.flatnonzero(enough).tolist():
         part = slice(bounds[number], bounds[number + 1])
-        mine = trial[part]
-        found = _segmented(failing[part][mine], parameters)
-        rows += _told(number, found, np.flatnonzero(mine), report[part], failing[part])
+        counted = trial[part]
+        found = _segmented(failing[part][counted], parameters)
+        rows += _rows(number, found, np.flatnonzero(counted), report[part], failing[part])
     return _columns(rows)
 
 
@@ -93,14 +93,14 @@ def _trials(test: npt.NDArray[np.integer], revision: Ints, failing: Flags) -> Fl
     return ~again
 
 
-def _told(
+def _rows(
     test: int, found: list[_Change], execution: Ints, report: npt.NDArray[np.integer], failing: Flags
 ) -> Iterator[_Row]:
-    """Changes as reports, with what was executed and failed before and after; `execution` by trial."""
+    """Changes as reports, with executions and failures before and after; `execution` by trial."""
     edges = [0, *(int(execution[change.at]) for change in found), len(report)]
     for i, change in enumerate(found, 1):
         before, after = failing[edges[i - 1] : edges[i]], failing[edges[i] : edges[i + 1]]
-        at, low, high = (int(report[execution[one]]) for one in (change.at, change.low, change.high))
+        at, low, high = (int(report[execution[index]]) for index in (change.at, change.low, change.high))
         counts = (int(before.sum()), len(before), int(after.sum()), len(after))
         yield _Row(test, at, low, high, *counts, change.bayes_factor)
 
@@ -109,7 +109,7 @@ def _told(
 
 
 def _segmented(failing: Flags, parameters: Parameters) -> list[_Change]:
-    """The changes of one test, by time: the clearest first, then again on both sides of it."""
+    """The changes of one test, ordered by time: find the clearest, then search both sides of it."""
     found: list[_Change] = []
     waiting = _change(failing, 0, len(failing), parameters)
     while waiting and len(found) < parameters.most_changes:
@@ -143,14 +143,16 @@ def _gain(failing: Flags, worth: float) -> Floats:
 
     Every outcome counts as `worth` outcomes."""
     failed, executed = np.cumsum(failing), np.arange(1, len(failing) + 1)
-    one = _log_marginal(worth * failed, worth * executed)
+    left = _log_marginal(worth * failed, worth * executed)
     rest = _log_marginal(worth * (failed[-1] - failed[:-1]), worth * (executed[-1] - executed[:-1]))
-    return np.asarray(one[:-1] + rest - one[-1])
+    return np.asarray(left[:-1] + rest - left[-1])
 
 
 def _log_marginal(failed: npt.NDArray[np.floating], executed: npt.NDArray[np.floating]) -> Floats:
     passed = executed - failed
-    return np.asarray(special.betaln(failed + JEFFREYS, passed + JEFFREYS) - special.betaln(JEFFREYS, JEFFREYS))
+    return np.asarray(
+        scipy.special.betaln(failed + JEFFREYS, passed + JEFFREYS) - scipy.special.betaln(JEFFREYS, JEFFREYS)
+    )
 
 
 def _log_bayes_factor(gain: Floats) -> float:
@@ -160,7 +162,7 @@ def _log_bayes_factor(gain: Floats) -> float:
 def _worth(failing: Flags, split: int) -> float:
     """How many independent outcomes one is worth where neighbours are alike: (1 - r) / (1 + r).
 
-    r is the autocorrelation of neighbours around the rates of both sides: that these differ makes none."""
+    r is the autocorrelation of neighbours around the rates of their sides, so the change itself adds none."""
     apart = np.concatenate([side - side.mean() for side in np.split(failing.astype(np.float64), [split])])
     spread = float(apart @ apart)
     alike = float(apart[:-1] @ apart[1:]) / spread if spread > 0 else 0.0

@@ -1,22 +1,21 @@
-"""Section 5: tests that fail together, tests that fail with the same words, and what a suite's rate says of it."""
+"""Tests that fail together, and tests that fail with the same message. See docs/concepts.md#related-failures."""
+
+from __future__ import annotations  # naming a matrix of scipy must not load scipy.sparse
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse, stats
-from scipy.cluster import hierarchy
-from scipy.sparse import csgraph
+import scipy
 
-from analytics.kernel.discovery import benjamini_hochberg
 from analytics.kernel.executions import Executions, Floats, Ints, distinct
 from analytics.kernel.parameters import DEFAULTS, Parameters
 
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Pairs of tests that failed in at least one run together, and can be related."""
+    """Pairs of tests that failed together in at least one run and can be related."""
 
     first: Ints
     second: Ints
@@ -29,26 +28,26 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True)
 class Clusters:
-    """`label` of a test: its cluster, numbered from 0 by size; -1 where it is in none."""
+    """`label` of a test: its cluster, numbered from 0 by size; -1 for none."""
 
     label: Ints
     size: Ints
     pairs: Pairs
 
 
-def incidence(executions: Executions, run: npt.NDArray[np.integer], runs: int) -> sparse.csr_matrix:
+def incidence(executions: Executions, run: npt.NDArray[np.integer], runs: int) -> scipy.sparse.csr_matrix:
     """Tests x runs: 1 where the test failed in the run (`run` by report)."""
     failing = executions.failing
     key = distinct(executions.test[failing].astype(np.int64) * max(runs, 1) + run[executions.report[failing]])
     cells = (np.ones(len(key), dtype=np.int32), (key // max(runs, 1), key % max(runs, 1)))
-    return sparse.csr_matrix(cells, shape=(executions.tests, runs))
+    return scipy.sparse.csr_matrix(cells, shape=(executions.tests, runs))
 
 
-def cofailures(failed: sparse.csr_matrix, parameters: Parameters = DEFAULTS) -> Pairs:
+def cofailures(failed: scipy.sparse.csr_matrix, parameters: Parameters = DEFAULTS) -> Pairs:
     """For each pair, how improbable their common failing runs are if they failed independently (hypergeometric).
 
-    Benjamini-Hochberg counts every pair of failing tests: those that never met have p = 1. Pairs that it could not
-    accept even if all others were related are left out at once, so that memory does not grow with all pairs."""
+    Benjamini-Hochberg counts every pair of failing tests: pairs that never failed together have p = 1. Pairs that it
+    could not accept even if all others were related are dropped at once, which keeps memory small."""
     failures = np.asarray(failed.sum(axis=1)).ravel().astype(np.int64)
     tests = int(np.count_nonzero(failures))
     hypotheses = tests * (tests - 1) // 2
@@ -60,15 +59,18 @@ def cofailures(failed: sparse.csr_matrix, parameters: Parameters = DEFAULTS) -> 
         found = [_block(failed, failures, 0, ceiling)]
     first, second, together, p_value = (np.concatenate(column) for column in zip(*found, strict=True))
     union = failures[first] + failures[second] - together
-    related = benjamini_hochberg(p_value, hypotheses, parameters.significance)
+    level = parameters.significance * len(p_value) / max(hypotheses, 1)
+    related = scipy.stats.false_discovery_control(p_value) <= level
     return Pairs(first, second, together, together / np.maximum(union, 1), p_value, related)
 
 
 _BLOCK = 1_024
 
 
-def _block(failed: sparse.csr_matrix, failures: Ints, start: int, ceiling: float) -> tuple[Ints, Ints, Ints, Floats]:
-    """Pairs of some tests with later ones that failed in a run together."""
+def _block(
+    failed: scipy.sparse.csr_matrix, failures: Ints, start: int, ceiling: float
+) -> tuple[Ints, Ints, Ints, Floats]:
+    """Pairs of a block of tests with later ones that failed together in a run."""
     common = (failed[start : start + _BLOCK] @ failed.T).tocoo()
     first, second, together = common.row.astype(np.int64) + start, common.col.astype(np.int64), common.data
     later = second > first
@@ -79,20 +81,20 @@ def _block(failed: sparse.csr_matrix, failures: Ints, start: int, ceiling: float
 
 
 def _tails(runs: int, first: Ints, second: Ints, together: Ints) -> Floats:
-    """The hypergeometric upper tail, computed once for equal counts: there are few different ones."""
+    """The hypergeometric upper tail, computed once for each distinct combination of counts: there are few."""
     size = int(max(first.max(initial=0), second.max(initial=0))) + 1
     cases, at = np.unique((first * size + second) * size + together, return_inverse=True)
-    tail = stats.hypergeom.sf(cases % size - 1, runs, cases // size // size, cases // size % size)
+    tail = scipy.stats.hypergeom.sf(cases % size - 1, runs, cases // size // size, cases // size % size)
     return np.asarray(tail[at], dtype=np.float64)
 
 
-def clusters(failed: sparse.csr_matrix, parameters: Parameters = DEFAULTS) -> Clusters:
+def clusters(failed: scipy.sparse.csr_matrix, parameters: Parameters = DEFAULTS) -> Clusters:
     """Connected components of related pairs, cut by average linkage: a chain of weak links is not one cluster."""
     pairs = cofailures(failed, parameters)
     tests = failed.shape[0]
     chosen = pairs.related
     edges = (pairs.jaccard[chosen], (pairs.first[chosen], pairs.second[chosen]))
-    graph = sparse.csr_matrix(edges, shape=(tests, tests))
+    graph = scipy.sparse.csr_matrix(edges, shape=(tests, tests))
     label, next_label = np.full(tests, -1, dtype=np.int64), 0
     for members, similar in _components(graph + graph.T, parameters.cluster_cut):
         parts = _cut(similar.toarray(), parameters.cluster_cut)
@@ -104,12 +106,14 @@ def clusters(failed: sparse.csr_matrix, parameters: Parameters = DEFAULTS) -> Cl
 
 
 _LARGEST = 2_000
-"""Average linkage wants a full matrix; a component of more tests falls apart first, by leaving out weak links."""
+"""Average linkage needs a full matrix, so a component of more tests is split first by dropping weak links."""
 
 
-def _components(similar: sparse.csr_matrix, cut: float) -> Iterator[tuple[npt.NDArray[np.integer], sparse.csr_matrix]]:
+def _components(
+    similar: scipy.sparse.csr_matrix, cut: float
+) -> Iterator[tuple[npt.NDArray[np.integer], scipy.sparse.csr_matrix]]:
     """Members of each connected component and their similarities."""
-    _, component = csgraph.connected_components(similar, directed=False)
+    _, component = scipy.sparse.csgraph.connected_components(similar, directed=False)
     order = np.argsort(component, kind="stable")
     for members in np.split(order, np.cumsum(np.bincount(component))[:-1]):
         inside = similar[members][:, members] if len(members) > 1 else None
@@ -128,7 +132,9 @@ def _cut(similarity: Floats, least: float) -> npt.NDArray[np.integer]:
     distance = 1.0 - similarity
     np.fill_diagonal(distance, 0.0)
     condensed = distance[np.triu_indices(len(distance), k=1)]
-    return np.asarray(hierarchy.fcluster(hierarchy.linkage(condensed, "average"), 1.0 - least, "distance"))
+    return np.asarray(
+        scipy.cluster.hierarchy.fcluster(scipy.cluster.hierarchy.linkage(condensed, "average"), 1.0 - least, "distance")
+    )
 
 
 def _by_size(label: Ints, count: int, pairs: Pairs) -> Clusters:
@@ -140,27 +146,43 @@ def _by_size(label: Ints, count: int, pairs: Pairs) -> Clusters:
 
 
 def by_signature(test: npt.NDArray[np.integer], signature: npt.NDArray[np.integer], tests: int) -> Ints:
-    """The second view: tests that share a signature, directly or through a third, have one label; -1 for none."""
+    """Tests that share a signature, directly or through a third, get the same label; -1 for none."""
     if not len(test):
         return np.full(tests, -1, dtype=np.int64)
     nodes = tests + int(signature.max()) + 1
-    graph = sparse.coo_matrix((np.ones(len(test)), (test, tests + signature)), shape=(nodes, nodes))
-    _, component = csgraph.connected_components(graph, directed=False)
-    mine = component[:tests]
-    shared = np.bincount(mine, minlength=component.max() + 1) > 1
+    graph = scipy.sparse.coo_matrix((np.ones(len(test)), (test, tests + signature)), shape=(nodes, nodes))
+    _, component = scipy.sparse.csgraph.connected_components(graph, directed=False)
+    of_test = component[:tests]
+    shared = np.bincount(of_test, minlength=component.max() + 1) > 1
     label = np.full(tests, -1, dtype=np.int64)
-    inside = shared[mine]
-    _, label[inside] = np.unique(mine[inside], return_inverse=True)
+    inside = shared[of_test]
+    _, label[inside] = np.unique(of_test[inside], return_inverse=True)
     return label
+
+
+def says_something(signature: str) -> bool:
+    """Whether a signature is specific: unrelated failures share a bare type or an empty text."""
+    return len(signature.split()) > 1
+
+
+def without_same(by_words: Ints, together: Ints) -> Ints:
+    """Labels by signature, without clusters whose tests co-failure already grouped."""
+    kept = by_words.copy()
+    for label in np.unique(by_words[by_words >= 0]).tolist():
+        inside = by_words == label
+        other = together[inside]
+        if other[0] >= 0 and (other == other[0]).all() and np.count_nonzero(together == other[0]) == len(other):
+            kept[inside] = -1
+    return kept
 
 
 # -- a suite's bounds --------------------------------------------------------------------------------------------
 
 
 def relation(tests: int, highest: float, total: float, suite_rate: float, precision: float = 0.0) -> str:
-    """How a suite's flaky tests hang together: max f <= TSR <= sum f (Lam6).
+    """How a suite's flaky tests relate, by the bounds max f <= TSR <= sum f (Lam6).
 
-    At the lower bound "related", at the upper "independent", else "mixed"; "single" where there is but one."""
+    "related" at the lower bound, "independent" at the upper, else "mixed"; "single" for only one test."""
     if tests < 2:
         return "single"
     if suite_rate <= highest + precision:

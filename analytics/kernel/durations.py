@@ -1,16 +1,18 @@
-"""Section 8, first part: do failing executions take another time than passing ones, and does that tell why?"""
+"""Whether failing executions take longer or shorter than passing ones, and what that says about the cause.
+
+See docs/concepts.md#durations-compared."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from analytics.kernel.executions import Executions, Floats
 from analytics.kernel.parameters import DEFAULTS, Parameters
 
 ROUND_SECONDS = (1.0, 5.0, 10.0, 25.0, 30.0, 60.0)
-"""Timeouts that people write (Lam8, table 8.4)."""
+"""Typical timeouts: our choice. That longer or shorter failing times reveal the kind is from Lam8, 8.3.4."""
 _ROUND = np.array(ROUND_SECONDS)
 
 
@@ -28,16 +30,25 @@ class DurationVerdict:
     """Median seconds."""
     ratio: float
     p_value: float
-    """Of "they take the same time" (Mann-Whitney), asked where the medians are far apart; NaN elsewhere."""
+    """Of "they take the same time" (Mann-Whitney), tested if the medians are far apart; NaN otherwise."""
     near: float
-    """The round number of seconds that most failures end at; NaN for none."""
+    """The round number of seconds after which most failures end; NaN for none."""
     hint: Hint
 
 
-def compare_all(executions: Executions, parameters: Parameters = DEFAULTS) -> dict[int, DurationVerdict]:
-    """Passing and failing executions of every test that both passed and failed with a duration known.
+def duration_floor(seconds: Floats, parameters: Parameters = DEFAULTS) -> float:
+    """The smallest difference that counts, from the mean `seconds` of each test (NaN if unknown)."""
+    known = seconds[np.isfinite(seconds)]
+    usual = float(np.median(known)) if len(known) else 0.0
+    return max(parameters.duration_floor, parameters.duration_floor_share * usual)
 
-    Medians of all tests are found at once."""
+
+def compare_all(
+    executions: Executions, floor: float = DEFAULTS.duration_floor, parameters: Parameters = DEFAULTS
+) -> dict[int, DurationVerdict]:
+    """Compare passing and failing executions of every test that has both with a known duration.
+
+    Medians of all tests are computed at once; a difference below `floor` seconds gives no hint."""
     ran = executions.where(executions.executed & np.isfinite(executions.duration))
     failing = ran.failing
     group = 2 * ran.test.astype(np.int64) + failing
@@ -46,30 +57,33 @@ def compare_all(executions: Executions, parameters: Parameters = DEFAULTS) -> di
     ends = np.searchsorted(group[at], np.arange(2 * ran.tests + 1))
     size = np.diff(ends)
     last = max(len(seconds) - 1, 0)
-    low, high = (np.minimum(ends[:-1] + np.maximum(size - one, 0) // 2, last) for one in (1, 0))
+    low, high = (np.minimum(ends[:-1] + np.maximum(size - offset, 0) // 2, last) for offset in (1, 0))
     middle = (seconds[low] + seconds[high]) / 2 if len(seconds) else np.zeros(len(size))
     found = {}
     for place in np.flatnonzero((size[::2] > 0) & (size[1::2] > 0)).tolist():
-        good, bad = (slice(ends[one], ends[one + 1]) for one in (2 * place, 2 * place + 1))
+        good, bad = (slice(ends[group], ends[group + 1]) for group in (2 * place, 2 * place + 1))
         usual, unusual = float(middle[2 * place]), float(middle[2 * place + 1])
-        found[place] = _compared(seconds[good], seconds[bad], usual, unusual, parameters)
+        found[place] = _compared(seconds[good], seconds[bad], usual, unusual, floor, parameters)
     return found
 
 
-def _compared(good: Floats, bad: Floats, usual: float, unusual: float, parameters: Parameters) -> DurationVerdict:
-    """One test's passing and failing seconds, neither empty, with their medians."""
+def _compared(
+    good: Floats, bad: Floats, usual: float, unusual: float, floor: float, parameters: Parameters
+) -> DurationVerdict:
+    """Compare one test's passing and failing seconds, neither empty, with their medians."""
     near = _round_number(bad, parameters)
     ratio = unusual / usual if usual > 0 else float("nan")
-    apart = ratio >= parameters.much_slower or ratio <= 1 / parameters.much_slower
-    asked = apart and min(len(good), len(bad)) >= parameters.few_failures
-    p_value = float(stats.mannwhitneyu(bad, good, method="asymptotic").pvalue) if asked else float("nan")
-    told_apart = asked and p_value < parameters.significance
+    matters = abs(unusual - usual) >= floor
+    apart = matters and (ratio >= parameters.much_slower or ratio <= 1 / parameters.much_slower)
+    enough = apart and min(len(good), len(bad)) >= parameters.few_failures
+    p_value = float(scipy.stats.mannwhitneyu(bad, good, method="asymptotic").pvalue) if enough else float("nan")
+    differ = enough and p_value < parameters.significance
     hint = Hint.NONE
-    if near == near and usual < 0.9 * near:
+    if matters and near == near and usual < 0.9 * near:
         hint = Hint.TIMEOUT
-    elif told_apart and ratio >= parameters.much_slower:
+    elif differ and ratio >= parameters.much_slower:
         hint = Hint.SLOW
-    elif told_apart and ratio <= 1 / parameters.much_slower:
+    elif differ and ratio <= 1 / parameters.much_slower:
         hint = Hint.EARLY
     return DurationVerdict(usual, unusual, ratio, p_value, near, hint)
 

@@ -1,4 +1,4 @@
-"""What every section works on: executions as arrays, sorted by test and then by time."""
+"""Executions as arrays, sorted by test and then by time: the input of all formulas."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Executions:
-    """Row i: in `report`, attempt `ordinal` of `test` ended with `verdict` after `duration` seconds.
+    """Row i: attempt `ordinal` of `test` in `report` ended with `verdict` after `duration` seconds.
 
     Rows are sorted by test, then report, then ordinal; reports are numbered by time."""
 
@@ -57,19 +57,19 @@ class Executions:
 
     @property
     def rank(self) -> Ints:
-        """How many rows of the same test stand before each."""
+        """How many rows of the same test precede each."""
         count = np.bincount(self.test, minlength=self.tests)
         return np.arange(len(self.test)) - np.repeat(np.cumsum(count) - count, count)
 
     @property
     def last_attempt(self) -> Flags:
-        """Whether a row is the last of its test in its report: what the report says of the test in the end."""
+        """Whether a row is the last of its test in its report: the test's final result there."""
         last = np.ones(len(self.test), dtype=bool)
         last[:-1] = (self.test[1:] != self.test[:-1]) | (self.report[1:] != self.report[:-1])
         return last
 
     def any_attempt(self, flags: Flags) -> Flags:
-        """By `last_attempt`, so each test once a report: whether any attempt of it there has the flag."""
+        """For each test and report, in order of `last_attempt`: whether any attempt has the flag."""
         last = self.last_attempt
         if last.all():
             return flags
@@ -78,26 +78,13 @@ class Executions:
 
 
 def distinct(values: npt.NDArray[np.integer]) -> Ints:
-    """The different values, ascending: numpy's own hashes, which is far slower than sorting where there are many."""
+    """The distinct values, ascending. Sorting is far faster than numpy's own hashing for many values."""
     ordered = np.sort(values).astype(np.int64, copy=False)
     return ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])] if len(ordered) else ordered
 
 
 def distinct_per(owner: npt.NDArray[np.integer], value: npt.NDArray[np.integer], owners: int = 0) -> Ints:
-    """How many different values, none below -1, each owner has (both by row); of `owners`, where some have none."""
+    """How many distinct values, none below -1, each of `owners` owners has (both by row)."""
     size = int(value.max(initial=-1)) + 2
     cells = distinct(owner.astype(np.int64) * size + value + 1)
     return np.bincount(cells // size, minlength=owners).astype(np.int64)
-
-
-def of_matrix(outcomes: npt.NDArray[np.integer]) -> Executions:
-    """Executions of a tests x reports matrix of verdicts, negative where a test is absent; one attempt each."""
-    test, report = np.nonzero(outcomes >= 0)
-    return Executions(
-        tests=outcomes.shape[0],
-        test=test,
-        report=report,
-        verdict=outcomes[test, report],
-        ordinal=np.zeros(len(test), dtype=np.int16),
-        duration=np.full(len(test), np.nan, dtype=np.float32),
-    )

@@ -1,4 +1,4 @@
-"""Section 2: which tests are flaky, which are broken, and on what evidence."""
+"""Which tests are flaky or broken, and the evidence for it. See docs/concepts.md#evidence-and-states."""
 
 from dataclasses import dataclass, replace
 from enum import IntEnum
@@ -9,30 +9,44 @@ import numpy.typing as npt
 from analytics.kernel.bursts import Bursts, by_stream
 from analytics.kernel.executions import Executions, Flags, Ints, distinct, distinct_per
 from analytics.kernel.parameters import DEFAULTS, Parameters
-from analytics.kernel.reruns import Beta, to_confirm, unlikely_streak
+from analytics.kernel.reruns import Beta, Prior, to_confirm, unlikely_streak
 
 
 class State(IntEnum):
-    """What we conclude of a test. The numbers are stored: never renumber."""
+    """The state of a test. The numbers are stored: never renumber."""
 
     STABLE = 0
     FLAKY = 1
     SUSPECT = 2
     BROKEN = 3
-    INFRASTRUCTURE = 4
     RECOVERED = 5
     UNEXECUTED = 6
-    """Nothing in the window says how it ends: skipped or absent throughout."""
+    """It has no result in the window: skipped or absent throughout."""
+
+    @property
+    def is_flaky_or_recovered(self) -> bool:
+        """Whether the test was flaky within the window, which explains a failure of it."""
+        return self in FLAKY_OR_RECOVERED
+
+
+FLAKY_OR_RECOVERED = (State.FLAKY, State.RECOVERED)
+
+
+def flaky_or_recovered(states: Ints) -> Flags:
+    """The same of each of many tests."""
+    return np.isin(states, FLAKY_OR_RECOVERED)
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What is known of each report: its revision and environment (-1 where not said), run, and branch class."""
+    """By report: its revision and environment (-1 if unknown), run, and kind of branch."""
 
     revision: Ints
     environment: Ints
     run: Ints
-    default_branch: Flags
+    mainline: Flags
+    """On the default branch; on any branch if nothing ran on the default branch."""
+    pull_request: Flags
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +54,15 @@ class Evidence:
     """Per test, the strongest kind first."""
 
     contradictions: Ints
-    """Revision and environment pairs at which it both passed and failed."""
+    """Pairs of revision and environment at which it both passed and failed; not those at which it passed and then
+    only failed, since something other than the code broke it there."""
     recoveries: Ints
-    """Runs in which an attempt failed and another passed, and the producer says that they were attempts."""
+    """Runs in which one attempt failed and another passed, and the producer marks them as attempts."""
     reversals: Ints
-    """Times it failed between two passes on the default branch: weak, never enough alone."""
+    """How often it failed between two passes on the main line: weak evidence, never enough alone."""
     first: Ints
     last: Ints
-    """The reports of the first and the last failure that is part of a contradiction or recovery; -1 for none."""
+    """The reports of the first and last failure in a contradiction or recovery; -1 for none."""
 
 
 def _both(key: Ints, failing: Flags) -> Ints:
@@ -73,17 +88,61 @@ def _mixed(executions: Executions, where: Ints) -> tuple[Ints, Flags]:
     return count, failing & known & np.isin(key, mixed)
 
 
-def evidence(executions: Executions, situation: Situation, explicit: Flags) -> Evidence:
-    """Contradictions, recoveries and reversals. `explicit` marks attempts that the producer itself tells apart."""
+def evidence(
+    executions: Executions, situation: Situation, explicit: Flags, parameters: Parameters = DEFAULTS
+) -> Evidence:
+    """Contradictions, recoveries and reversals. `explicit` marks attempts that the producer reports as such."""
     ran = executions.where(executions.executed)
-    told = explicit[executions.executed]
+    retried = explicit[executions.executed]
     pairs = _pairs(situation.revision, situation.environment)
-    contradictions, in_contradiction = _mixed(ran, pairs)
-    recoveries, recovered = _mixed(ran.where(told), situation.run)
+    unexplained = ~_outages(ran, situation, parameters)
+    in_contradiction = np.zeros(len(ran.test), dtype=bool)
+    contradictions, in_contradiction[unexplained] = _mixed(ran.where(unexplained), pairs)
+    broke, in_breakage = _broke(ran, pairs, in_contradiction, situation.run, parameters)
+    contradictions, in_contradiction = contradictions - broke, in_contradiction & ~in_breakage
+    recoveries, recovered = _mixed(ran.where(retried), situation.run)
     part = in_contradiction.copy()
-    part[told] |= recovered
+    part[retried] |= recovered
     first, last = _ends(ran, part)
     return Evidence(contradictions, recoveries, _reversals(ran, situation), first, last)
+
+
+def _outages(ran: Executions, situation: Situation, parameters: Parameters) -> Flags:
+    """Failures in a row on any branch and in any environment, either in a few runs up to the end, or in more runs than
+    a burst has and at several revisions: a dependency was broken. A flaky test passes now and then."""
+    edge = np.ones(len(ran.test), dtype=bool)
+    edge[1:] = (ran.test[1:] != ran.test[:-1]) | (ran.failing[1:] != ran.failing[:-1])
+    row, streak = np.flatnonzero(ran.failing), np.cumsum(edge) - 1
+    count = int(streak[-1]) + 1 if len(streak) else 0
+    runs = distinct_per(streak[row], situation.run[ran.report[row]], count)
+    revisions = distinct_per(streak[row], situation.revision[ran.report[row]], count)
+    starts = np.flatnonzero(edge)
+    to_the_end = np.append(ran.test[starts][1:] != ran.test[starts][:-1], True)
+    ended = (runs >= parameters.outage_runs) & (revisions > 1)
+    lasting = ended | ((runs >= parameters.few_failures) & to_the_end)
+    return np.asarray(ran.failing & lasting[streak])
+
+
+def _broke(ran: Executions, pairs: Ints, mixed: Flags, run: Ints, parameters: Parameters) -> tuple[Ints, Flags]:
+    """Per test, the mixed places with passes and then only failures, in a few runs or more; and those failures.
+
+    The code did not change there: a dependency or a service did. `mixed` marks failures in mixed places."""
+    key, places = _group(ran, pairs)
+    mixed_keys = distinct(key[mixed])
+    if not len(mixed_keys):
+        return np.zeros(ran.tests, dtype=np.int64), np.zeros(len(key), dtype=bool)
+    place = np.minimum(np.searchsorted(mixed_keys, key), len(mixed_keys) - 1)
+    inside = mixed_keys[place] == key
+    rows = np.flatnonzero(inside)
+    last_pass, first_failure = np.full(len(mixed_keys), -1), np.full(len(mixed_keys), len(key))
+    failing = ran.failing[rows]
+    np.maximum.at(last_pass, place[rows[~failing]], rows[~failing])
+    np.minimum.at(first_failure, place[rows[failing]], rows[failing])
+    bad = rows[failing]
+    runs = distinct_per(place[bad], run[ran.report[bad]], len(mixed_keys))
+    found = (last_pass < first_failure) & (runs >= parameters.few_failures)
+    count = np.bincount(mixed_keys[found] // places, minlength=ran.tests).astype(np.int64)
+    return count, ran.failing & inside & found[place]
 
 
 def _pairs(revision: Ints, environment: Ints) -> Ints:
@@ -102,8 +161,8 @@ def _ends(ran: Executions, part: Flags) -> tuple[Ints, Ints]:
 
 
 def _reversals(ran: Executions, situation: Situation) -> Ints:
-    """pass, fail, pass on the default branch: bursts with a pass before and after them in the same environment."""
-    main = ran.where(situation.default_branch[ran.report])
+    """pass, fail, pass on the main line: bursts with a pass before and after them in the same environment."""
+    main = ran.where(situation.mainline[ran.report])
     stream, at = by_stream(main, situation.environment)
     test, failing = main.test[at], main.failing[at]
     if len(test) < 3:
@@ -121,24 +180,29 @@ def _reversals(ran: Executions, situation: Situation) -> Ints:
 
 @dataclass(frozen=True, slots=True)
 class Streaks:
-    """How each test has fared lately on the default branch, in the environment where it fares worst."""
+    """Each test's recent results on the main line, in its worst environment."""
 
     failing: Ints
-    """Executions there since the last pass; 0 where the last one passed."""
+    """Executions there since the last pass; 0 if the last one passed."""
     revisions: Ints
     """Revisions among them."""
     clean: Ints
     """Executions since the last failure, on any branch and in any environment."""
+    changed: Flags
+    """A newer revision has run since the last failure."""
+    always: Flags
+    """It failed in all its runs, a few or more, and not only on pull requests."""
 
 
 def streaks(executions: Executions, situation: Situation, parameters: Parameters = DEFAULTS) -> Streaks:
-    """A test may be broken in one environment alone. One that has not run it lately says nothing of now."""
+    """A test may be broken in only one environment. One that has not run it recently is ignored."""
     ran = executions.where(executions.executed)
     clean = _since_last(ran, ran.failing)
-    main = ran.where(situation.default_branch[ran.report])
+    changed, always = _changed(ran, situation), _always(ran, situation, parameters)
+    main = ran.where(situation.mainline[ran.report])
     streak = np.zeros_like(clean)
     if not len(main.test):
-        return Streaks(streak, np.zeros_like(clean), clean)
+        return Streaks(streak, np.zeros_like(clean), clean, changed, always)
     key, at = by_stream(main, situation.environment)
     test, last, length = _tails(key, main.test[at], main.failing[at])
     behind = main.count(main.executed)[test] - 1 - main.rank[at][last]
@@ -148,7 +212,24 @@ def streaks(executions: Executions, situation: Situation, parameters: Parameters
     streak[test[worst]] = length[worst]
     rows = np.repeat(last[worst], length[worst]) - (np.arange(length[worst].sum()) - _starts(length[worst]))
     revisions = distinct_per(main.test[at][rows], situation.revision[main.report[at][rows]], ran.tests)
-    return Streaks(streak, revisions, clean)
+    return Streaks(streak, revisions, clean, changed, always)
+
+
+def _changed(ran: Executions, situation: Situation) -> Flags:
+    """Whether a newer revision ran: without one nothing can have been fixed."""
+    revision = situation.revision
+    came = np.full(int(revision.max(initial=-1)) + 2, len(revision), dtype=np.int64)
+    np.minimum.at(came, revision, np.arange(len(revision)))
+    last_failure = np.full(ran.tests, -1, dtype=np.int64)
+    last_failure[ran.test[ran.failing]] = ran.report[ran.failing]
+    later = (revision[ran.report] >= 0) & (came[revision[ran.report]] > last_failure[ran.test])
+    return ran.count(later) > 0
+
+
+def _always(ran: Executions, situation: Situation, parameters: Parameters) -> Flags:
+    runs = distinct_per(ran.test, situation.run[ran.report], ran.tests)
+    passed, merged = ran.count(~ran.failing), ran.count(~situation.pull_request[ran.report])
+    return np.asarray((runs >= parameters.few_failures) & (passed == 0) & (merged > 0))
 
 
 def _starts(length: Ints) -> Ints:
@@ -167,12 +248,12 @@ def _tails(key: Ints, test: npt.NDArray[np.integer], failing: Flags) -> tuple[In
 def _since_last(ran: Executions, event: Flags) -> Ints:
     """Executions of each test after the last one with the event; all of them where there is none."""
     last = np.full(ran.tests, -1, dtype=np.int64)
-    last[ran.test[event]] = ran.rank[event]  # ranks rise within a test: the last one written stays
+    last[ran.test[event]] = ran.rank[event]  # ranks rise within a test, so the last one wins
     return np.bincount(ran.test, minlength=ran.tests) - 1 - last
 
 
 def before_clean(bursts: Bursts, lately: Streaks) -> Bursts:
-    """Bursts without the clean runs at the end: those are what is judged, and no yardstick of themselves."""
+    """Bursts without the clean runs at the end, which are judged by them and must not be part of them."""
     return replace(bursts, pass_pass=np.maximum(bursts.pass_pass - np.maximum(lately.clean - 1, 0), 0))
 
 
@@ -180,25 +261,23 @@ def states(
     found: Evidence,
     lately: Streaks,
     bursts: Bursts,
-    prior: Beta,
+    prior: Beta | Prior,
     *,
-    only_in_incidents: Flags,
     ambiguous: Flags,
     parameters: Parameters = DEFAULTS,
 ) -> Ints:
     """The state of each test; `found` and the rest are without failures inside incidents.
 
-    A plain regression is broken and never flaky. A flaky test that fails in a row is broken only when its own bursts
-    make that streak improbable."""
+    A plain regression is broken and never flaky, and so is a test that never passed. A flaky test with failures in a
+    row is broken only if its own bursts make that streak improbable."""
     flaky = (found.contradictions > 0) | (found.recoveries > 0)
     state = np.full(len(flaky), int(State.STABLE), dtype=np.int64)
     state[(found.reversals > 0) | ambiguous] = State.SUSPECT
-    state[only_in_incidents] = State.INFRASTRUCTURE
     state[flaky] = State.FLAKY
     enough = to_confirm(before_clean(bursts, lately), parameters, until_failure=True)
-    state[flaky & (lately.clean >= enough)] = State.RECOVERED
+    state[flaky & (lately.clean >= enough) & lately.changed] = State.RECOVERED
     streak = lately.failing > 0
     beyond = unlikely_streak(lately.failing, bursts, prior, parameters)
-    state[streak & ~flaky] = State.BROKEN
+    state[(streak | lately.always) & ~flaky] = State.BROKEN
     state[streak & flaky & beyond & (lately.revisions > 1)] = State.BROKEN
     return state

@@ -1,4 +1,4 @@
-"""Every default of the statistics, in one place, each with where it comes from."""
+"""Every default of the statistics, in one place, each with its source."""
 
 from dataclasses import dataclass
 
@@ -12,9 +12,10 @@ class Parameters:
     rerun_limit: int = 20
     """More reruns than this in a row are not worth it: rerun later or on another host. Lam6: 87.8 % of flaky tests
     have bursts of at most 5, 90.6 % of at most 7."""
-    retry_gain: float = 0.01
-    """A retry that clears less than this share of the flaky failures is not worth its time for a whole project: a
-    stated choice; single tests that need more are named."""
+    most_retries: int = 3
+    """For a project's CI setting: Lam6 advises at most 5 and gained nothing between 7 and 49, Gruber needed 1 and 3."""
+    retry_share: float = 0.95
+    """The advice is the least number that clears this share of what `most_retries` would: our choice."""
     prior_tests: int = 5
     """Fewer flaky tests with repeated failures than this make no prior of their own; the fallback is used."""
     fallback_prior: tuple[float, float] = (0.5, 0.5)
@@ -26,12 +27,16 @@ class Parameters:
     cluster_cut: float = 0.5
     """Average Jaccard similarity below which two groups are two clusters: half of their failing runs shared."""
     few_failures: int = 3
-    """Fewer failures than this say "not enough data" where a kind of flakiness is asked for."""
+    """Fewer failures than this are not enough data to tell the kind of flakiness."""
     bulk_tests: int = 10
     bulk_share: float = 0.3
-    """So many tests, and such a share of those that ran, failing at once are an incident whatever their rates."""
+    """This many tests, and this share of those that ran, failing at once are an incident whatever their rates."""
     improbable: float = 1e-6
     """After correction over runs: a project with a thousand runs a day sees one false incident in three years."""
+    duration_floor: float = 0.5
+    duration_floor_share: float = 0.1
+    """Seconds, or a share of the median test where that is more: smaller differences between passing and failing say
+    nothing, since a traceback alone takes 10 ms."""
     much_slower: float = 3.0
     """A failing execution that takes this many times as long as a passing one is another kind of execution."""
     bayes_factor: float = 150.0
@@ -40,20 +45,25 @@ class Parameters:
     most_changes: int = 3
     """Changes looked for in one test: more in a window of 90 days are no longer a story that a person can follow."""
     developer_minutes: float = 15.0
-    """A stated assumption, to be set to your own: to leave one's work, see that a red run is not one's own doing, start
-    it again and come back. It is no measurement."""
+    """An assumption, not a measurement, to be set to your own: to leave one's work, see that a red run is not one's own
+    fault, start it again and come back."""
     broken_chance: float = 0.001
-    """A flaky test that fails in a row is broken where its own bursts make that less likely than this. Every upload
-    asks anew, so one in twenty would be met by chance within days."""
+    """A flaky test with failures in a row is broken if its own bursts make that less likely than this. Every upload
+    tests it again, so a chance of one in twenty would be met within days."""
+    outage_runs: int = 6
+    """Runs in a row, in all environments and at several revisions, that no flaky test fails: Lam6 found bursts of at
+    most 5 in 87.8 % of the flaky tests, each on one machine."""
     lately: int = 20
-    """An environment that did not run the test in so many of its last executions says nothing of how it fares now."""
+    """An environment that did not run the test in this many of its last executions is ignored."""
     new_executions: int = 10
-    """A test that first contradicts itself within so many executions was flaky when it came, as 75 % are (Lam et
-    al., a longitudinal study of flaky tests, 2020)."""
+    """A test that first contradicts itself within this many executions was flaky when added, as 75 % are (Lam et al.,
+    a longitudinal study of flaky tests, 2020)."""
     partner_cells: int = 200_000_000
-    """Orders x tests looked at in the search for partners, over all tests: a second or two."""
+    """Orders x tests examined in the search for partners, over all tests: a second or two."""
     partner_orders: int = 5
-    """Fewer different orders than this tell nothing of who ran before whom."""
+    """Fewer distinct orders than this do not reveal partners."""
+    few_executions: int = 200
+    """For up to this many executions of a test, an exact test looks for a partner that decides all of them."""
 
 
 DEFAULTS = Parameters()

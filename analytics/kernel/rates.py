@@ -1,10 +1,10 @@
-"""Section 1: failure rates with their intervals, of tests and of whole suites."""
+"""Failure rates of tests and suites, with their intervals. See docs/concepts.md#failure-rate."""
 
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+import scipy
 
 from analytics.kernel.executions import Executions, Flags, Floats, Ints
 from analytics.kernel.parameters import DEFAULTS, Parameters
@@ -12,7 +12,7 @@ from analytics.kernel.parameters import DEFAULTS, Parameters
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """failed / executed with its interval; all three are NaN where nothing was executed."""
+    """failed / executed with its interval; all three are NaN if nothing was executed."""
 
     failed: Ints
     executed: Ints
@@ -27,8 +27,8 @@ def clopper_pearson(
     """The exact interval of a binomial proportion (Clopper and Pearson 1934), by quantiles of the beta distribution."""
     tail = (1 - confidence) / 2
     passed = executed - failed
-    low = np.where(failed > 0, stats.beta.ppf(tail, np.maximum(failed, 1), passed + 1), 0.0)
-    high = np.where(passed > 0, stats.beta.ppf(1 - tail, failed + 1, np.maximum(passed, 1)), 1.0)
+    low = np.where(failed > 0, scipy.special.betaincinv(np.maximum(failed, 1), passed + 1, tail), 0.0)
+    high = np.where(passed > 0, scipy.special.betaincinv(failed + 1, np.maximum(passed, 1), 1 - tail), 1.0)
     unknown = executed == 0
     low[unknown] = high[unknown] = np.nan
     return low, high
@@ -42,6 +42,18 @@ def rates_of(
     low, high = clopper_pearson(bad, ran, parameters.confidence)
     rate = np.divide(bad, ran, out=np.full(bad.shape, np.nan), where=ran > 0)
     return Rates(bad, ran, rate, low, high)
+
+
+def first_attempts(executions: Executions, run: Ints) -> Flags:
+    """Rows that are a test's first attempt in a run (`run` by report), so that each run counts once."""
+    first = np.asarray(executions.ordinal == 0)
+    if len(np.unique(run)) == len(run):
+        return first
+    rows = np.flatnonzero(first)
+    key = executions.test[rows].astype(np.int64) * (int(run.max(initial=0)) + 1) + run[executions.report[rows]]
+    once = np.zeros(len(first), dtype=bool)
+    once[rows[np.unique(key, return_index=True)[1]]] = True
+    return once
 
 
 def failure_rates(executions: Executions, parameters: Parameters = DEFAULTS, *, of: Flags | None = None) -> Rates:

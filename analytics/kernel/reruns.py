@@ -1,25 +1,35 @@
-"""Section 4: how many reruns, three numbers and never one constant, and what they cost."""
+"""How many reruns a test needs, and what they cost: to get past a failure, to expose it, to confirm a fix.
+
+See docs/concepts.md#reruns-to-get-past-a-failure."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import optimize, special
+import scipy
 
 from analytics.kernel.bursts import Bursts
 from analytics.kernel.executions import Flags, Floats, Ints
 from analytics.kernel.parameters import DEFAULTS, Parameters
 
 NEVER = 0
-"""In place of a number: no number of reruns up to the limit is enough."""
+"""Instead of a number: no number of reruns up to the limit is enough."""
 _MOST = 2**40
 
 Beta = tuple[float, float]
 
 
+class Prior(NamedTuple):
+    """A Beta for each test."""
+
+    a: Floats
+    b: Floats
+
+
 def _least(enough: Callable[[Ints], npt.NDArray[np.bool_]], shape: tuple[int, ...], most: int) -> Ints:
-    """The least n from 1 to `most` for which `enough(n)` holds, as it does for all greater ones; NEVER for none."""
+    """The least n from 1 to `most` with `enough(n)`, which must be monotonic; NEVER if there is none."""
     low, high = np.zeros(shape, dtype=np.int64), np.full(shape, most, dtype=np.int64)
     possible = enough(high)
     while np.any(open_ := high - low > 1):
@@ -42,31 +52,33 @@ def fit_prior(again: Ints, not_again: Ints, parameters: Parameters = DEFAULTS) -
 
     def unlikelihood(logs: Floats) -> float:
         a, b = np.exp(logs)
-        return -float(np.sum(special.betaln(a + k, b + n - k) - special.betaln(a, b)))
+        return -float(np.sum(scipy.special.betaln(a + k, b + n - k) - scipy.special.betaln(a, b)))
 
-    found = optimize.minimize(unlikelihood, np.log([1.0, 1.0]), method="L-BFGS-B", bounds=[(-5.0, 5.0)] * 2)
+    found = scipy.optimize.minimize(unlikelihood, np.log([1.0, 1.0]), method="L-BFGS-B", bounds=[(-5.0, 5.0)] * 2)
     a, b = np.exp(found.x)
     return float(a), float(b)
 
 
-def to_get_past(bursts: Bursts, prior: Beta, parameters: Parameters = DEFAULTS) -> Ints:
+def to_get_past(bursts: Bursts, prior: Beta | Prior, parameters: Parameters = DEFAULTS) -> Ints:
     """After a failure, the least n for which P(all n reruns fail) <= 1 - C, up to the limit, else NEVER.
 
     A rerun after a failure fails with q, not with f, and q is uncertain: E[q^n] = B(a + n, b) / B(a, b)."""
     a, b = bursts.again + prior[0], bursts.cleared + prior[1]
 
     def enough(n: Ints) -> npt.NDArray[np.bool_]:
-        return np.asarray(special.betaln(a + n, b) - special.betaln(a, b) <= np.log1p(-parameters.confidence))
+        return np.asarray(
+            scipy.special.betaln(a + n, b) - scipy.special.betaln(a, b) <= np.log1p(-parameters.confidence)
+        )
 
     return _least(enough, a.shape, parameters.rerun_limit)
 
 
-def unlikely_streak(length: Ints, bursts: Bursts, prior: Beta, parameters: Parameters = DEFAULTS) -> Flags:
-    """Whether so many failures in a row are out of the question under the test's own bursts before them."""
+def unlikely_streak(length: Ints, bursts: Bursts, prior: Beta | Prior, parameters: Parameters = DEFAULTS) -> Flags:
+    """Whether so many failures in a row are implausible given the test's own earlier bursts."""
     further = np.maximum(length - 1, 0)
-    inside = np.minimum(further, bursts.fail_fail)  # the streak itself is no evidence of what is usual
+    inside = np.minimum(further, bursts.fail_fail)  # the streak itself is no evidence of the usual bursts
     a, b = bursts.fail_fail - inside + prior[0], bursts.fail_pass + prior[1]
-    chance = special.betaln(a + further, b) - special.betaln(a, b)
+    chance = scipy.special.betaln(a + further, b) - scipy.special.betaln(a, b)
     return np.asarray((length > 1) & (chance <= np.log(parameters.broken_chance)))
 
 
@@ -97,13 +109,15 @@ def to_expose(p_pass: Floats, p_fail: Floats, confidence: float) -> Ints:
 def to_confirm(bursts: Bursts, parameters: Parameters = DEFAULTS, *, until_failure: bool = False) -> Ints:
     """The least m for which an unfixed test would show m clean runs with probability <= 1 - C.
 
-    What matters is the onset rate g = P(fail | previous passed): E[(1 - g)^m] = B(a, b + m) / B(a, b). Where counting
-    stopped at a failure (`until_failure`), onsets are overstated, and the prior is the one for counting so."""
+    This depends on the onset rate g = P(fail | previous passed): E[(1 - g)^m] = B(a, b + m) / B(a, b). If counting
+    stopped at a failure (`until_failure`), onsets are overstated, and the prior is the one for such counts."""
     prior = parameters.onset_prior_until_failure if until_failure else parameters.onset_prior
     a, b = np.maximum(bursts.pass_fail + prior[0], parameters.onset_prior[0]), bursts.pass_pass + prior[1]
 
     def enough(m: Ints) -> npt.NDArray[np.bool_]:
-        return np.asarray(special.betaln(a, b + m) - special.betaln(a, b) <= np.log1p(-parameters.confidence))
+        return np.asarray(
+            scipy.special.betaln(a, b + m) - scipy.special.betaln(a, b) <= np.log1p(-parameters.confidence)
+        )
 
     return _least(enough, a.shape, _MOST)
 
@@ -129,10 +143,9 @@ def expected_executions(n: int, p_pass: float, p_fail: float) -> float:
     return float(np.sum(steps[1:] * gained) + n * (1 - u[-1]))
 
 
-def expected_rerun_time(n: int, f: float, seconds: float) -> float:
-    """FLEX: expected time of rerun-on-failure with at most n executions, sum of f^(k-1) (1-f) k W for k to n."""
-    k = np.arange(1, n + 1)
-    return float(np.sum(f ** (k - 1) * (1 - f) * k * seconds))
+def expected_reruns(n: int, q: float) -> float:
+    """Reruns until the first pass, n at most: (1 - q^n) / (1 - q). FLEX prints the sum without its last term, n q^n."""
+    return float(n) if q >= 1 else float((1 - q**n) / (1 - q))
 
 
 # -- a project's curves ------------------------------------------------------------------------------------------

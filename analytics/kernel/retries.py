@@ -1,15 +1,17 @@
-"""Section 4, for a whole project: what a number of reruns after every failure would clear, and what it would cost."""
+"""For a whole project: what a number of reruns after every failure would clear and cost.
+
+See docs/concepts.md#retries-for-a-whole-project."""
 
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special, stats
+import scipy
 
 from analytics.kernel.bursts import Bursts
 from analytics.kernel.executions import Flags, Floats, Ints
 from analytics.kernel.parameters import DEFAULTS, Parameters
-from analytics.kernel.reruns import Beta
+from analytics.kernel.reruns import Beta, Prior
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,42 +22,60 @@ class RetryCurve:
     share: Floats
     low: Floats
     high: Floats
-    """The share of flaky failures that n reruns clear, with its interval; NaN where there are no failures."""
+    """The share of flaky failures that n reruns clear, with its interval; NaN if there are no failures."""
     minutes: Floats
-    """Machine minutes that these reruns would have taken in the window."""
+    """Machine minutes that these reruns would have taken in the window, including real failures; NaN if no duration
+    is known."""
     untimed: int
-    """Failures of tests whose duration is not known: not in the minutes."""
+    """Failures of tests of unknown duration, which the minutes do not include."""
     recommended: int | None
-    """The least n after which one more would clear hardly anything; None where there are no failures."""
+    """The least n that clears most of what `most_retries` would; None if there are no failures."""
+    stuck: float
+    """The share of flaky failures in tests that immediate reruns do not clear; rerun these later or elsewhere."""
     exceptions: Flags
-    """By test: it failed, and to get past it with confidence takes more than the recommended number."""
+    """By test: it failed, and needs more reruns than the recommended number."""
 
 
 def retry_curve(
-    bursts: Bursts, prior: Beta, failures: Ints, seconds: Floats, parameters: Parameters = DEFAULTS
+    bursts: Bursts,
+    prior: Beta | Prior,
+    failures: Ints,
+    seconds: Floats,
+    parameters: Parameters = DEFAULTS,
+    *,
+    real: Ints | None = None,
 ) -> RetryCurve:
     """The curve of a project's flaky tests, from each one's `failures` and mean `seconds` (NaN where not known).
 
-    After a failure a rerun fails with q ~ Beta(a, b) of that test, so n reruns clear 1 - E[q^n] of its failures."""
+    After a failure a rerun fails with q ~ Beta(a, b) of that test, so n reruns clear 1 - E[q^n] of its failures. CI
+    retries broken tests too: all n reruns of `real` failures, by test, fail and cost their time."""
     n = np.arange(parameters.rerun_limit + 1)
     a, b = bursts.again + prior[0], bursts.cleared + prior[1]
     stuck = _moments(a, b, n)
     timed = np.isfinite(seconds)
     executed = np.concatenate([np.zeros((len(a), 1)), np.cumsum(stuck[:, :-1], axis=1)], axis=1)
-    minutes = (failures * np.where(timed, seconds, 0.0) / 60) @ executed
+    real = np.zeros(len(a), dtype=np.int64) if real is None else real
+    each = np.where(timed, seconds, 0.0) / 60
+    minutes = (failures * each) @ executed + float((real * each).sum()) * n
+    retried, untimed = int((failures + real).sum()), int((failures + real)[~timed].sum())
+    if retried and untimed == retried:
+        minutes = np.full(len(n), np.nan)
     total = int(failures.sum())
     if not total:
         unknown = np.full(len(n), np.nan)
-        return RetryCurve(n, unknown, unknown, unknown, minutes, 0, None, np.zeros(len(a), dtype=bool))
+        none = np.zeros(len(a), dtype=bool)
+        return RetryCurve(n, unknown, unknown, unknown, minutes, untimed, None, float("nan"), none)
     share, low, high = _cleared(stuck, _moments(a, b, 2 * n), failures / total, parameters.confidence)
-    recommended = int(np.flatnonzero(np.append(np.diff(share), 0.0) < parameters.retry_gain)[0])
+    enough = share[: parameters.most_retries + 1] >= parameters.retry_share * share[parameters.most_retries]
+    recommended = max(int(np.flatnonzero(enough)[0]), 1)
     exceptions = (failures > 0) & (stuck[:, recommended] > 1 - parameters.confidence)
-    return RetryCurve(n, share, low, high, minutes, int(failures[~timed].sum()), recommended, exceptions)
+    later = float(failures[stuck[:, -1] > 1 - parameters.confidence].sum()) / total
+    return RetryCurve(n, share, low, high, minutes, untimed, recommended, later, exceptions)
 
 
 def _moments(a: npt.NDArray[np.floating], b: npt.NDArray[np.floating], n: Ints) -> Floats:
     """E[q^n], tests x n: B(a + n, b) / B(a, b)."""
-    return np.asarray(np.exp(special.betaln(a[:, None] + n, b[:, None]) - special.betaln(a, b)[:, None]))
+    return np.asarray(np.exp(scipy.special.betaln(a[:, None] + n, b[:, None]) - scipy.special.betaln(a, b)[:, None]))
 
 
 def _cleared(stuck: Floats, squared: Floats, weight: Floats, confidence: float) -> tuple[Floats, Floats, Floats]:
@@ -70,5 +90,5 @@ def _cleared(stuck: Floats, squared: Floats, weight: Floats, confidence: float) 
     known &= spread > 0
     a, b = np.where(known, share * spread, 1.0), np.where(known, (1 - share) * spread, 1.0)
     tail = (1 - confidence) / 2
-    low, high = (np.where(known, stats.beta.ppf(end, a, b), share) for end in (tail, 1 - tail))
+    low, high = (np.where(known, scipy.special.betaincinv(a, b, end), share) for end in (tail, 1 - tail))
     return share, low, high

@@ -1,11 +1,12 @@
-"""How each run ended, and by whose fault: the tests', the change's or the machines'."""
+"""How each run ended, and why: flaky tests, a change or the infrastructure. See docs/concepts.md#how-runs-end."""
 
 from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
 
-from analytics.kernel.executions import Flags, Floats, Ints
+from analytics.kernel.executions import Executions, Flags, Floats, Ints, distinct
+from analytics.kernel.priority import LastFailures
 from analytics.kernel.window import Reports
 
 
@@ -14,10 +15,12 @@ class RunEnd(IntEnum):
 
     PASSED = 0
     FLAKY = 1
-    """Every failing test of it is flaky."""
+    """All its failing tests are flaky."""
     REGRESSION = 2
-    """A test that is not flaky failed, or something besides tests."""
+    """A test that is neither flaky nor broken before failed, or something other than a test failed."""
     INCIDENT = 3
+    BROKEN = 4
+    """An earlier change had broken its failing tests that are not flaky."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +31,33 @@ class Runs:
     started: Floats
     default_branch: Flags
     seconds: Floats
-    """What its tests took."""
+    """The time of its tests."""
     excused: Flags
-    """Failed for another reason than its tests: part of an incident, or something besides tests went wrong."""
+    """Failed for a reason other than its tests: an incident, or something other than a test failed."""
 
 
-def run_ends(reports: Reports, incident: Flags, test: Ints, run: Ints, flaky: Flags) -> Runs:
-    """Judge every run from its cells (test, run) that failed at their last attempt (`incident` by report)."""
+@dataclass(frozen=True, slots=True)
+class NewFailures:
+    """Cells (test, run): the test is not flaky, and was not broken before the run."""
+
+    test: Ints
+    run: Ints
+
+
+def is_new(executions: Executions, ends: LastFailures, reports: Reports, incident: Flags, known: Flags) -> Flags:
+    """By cell of `ends`: the test's last attempt failed in a report outside incidents, and it was not broken before.
+
+    `known` by execution: it was broken before."""
+    rows = executions.last_attempt & executions.executed & executions.failing & ~known & ~incident[executions.report]
+    size = int(reports.run.max(initial=0)) + 1
+    new = distinct(executions.test[rows].astype(np.int64) * size + reports.run[executions.report[rows]])
+    return np.isin(ends.test * size + ends.run, new)
+
+
+def run_ends(reports: Reports, incident: Flags, test: Ints, run: Ints, flaky: Flags, known: Flags) -> Runs:
+    """Judge every run from its cells (test, run) that failed at their last attempt (`incident` by report).
+
+    `known` cells were broken before."""
     count = int(reports.run.max(initial=-1)) + 1
     started, main = np.full(count, np.inf), np.zeros(count, dtype=bool)
     np.minimum.at(started, reports.run, reports.started)
@@ -42,10 +65,14 @@ def run_ends(reports: Reports, incident: Flags, test: Ints, run: Ints, flaky: Fl
     hit, errors = np.zeros(count, dtype=bool), np.zeros(count, dtype=bool)
     hit[reports.run[incident]] = True
     errors[reports.run[reports.errors]] = True
-    failing, by_flaky = np.bincount(run, minlength=count), np.bincount(run[flaky[test]], minlength=count)
+    by_flaky = flaky[test]
+    failing, explained, others = (
+        np.bincount(run[chosen], minlength=count) for chosen in (by_flaky | True, by_flaky | known, ~by_flaky)
+    )
     end = np.full(count, int(RunEnd.PASSED), dtype=np.int64)
     end[failing > 0] = RunEnd.FLAKY
-    end[(failing > by_flaky) | errors] = RunEnd.REGRESSION
+    end[others > 0] = RunEnd.BROKEN
+    end[(failing > explained) | errors] = RunEnd.REGRESSION
     end[hit] = RunEnd.INCIDENT
     seconds = np.bincount(reports.run, weights=reports.seconds, minlength=count).astype(np.float64)
     return Runs(end, started, main, seconds, hit | errors)

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+import scipy
 
-from analytics.kernel.discovery import benjamini_hochberg
 from analytics.kernel.executions import Executions, Flags, Floats, Ints, distinct_per
 from analytics.kernel.parameters import DEFAULTS, Parameters
 
@@ -126,14 +125,16 @@ def _sums(where: Ints, what: Ints, size: int) -> Ints:
 def _judged(
     cells: _Cells, failed: Ints, executed: Ints, tried: Flags, parameters: Parameters, *, once: bool = False
 ) -> tuple[Ints, Ints, Ints, Ints, Ints, Ints, Floats]:
-    """The columns of a result, from cells and what each test did everywhere; `tried` cells have enough to be judged.
+    """The columns of a result, from cells and what each test did everywhere; `tried` cells have enough to be judged,
+    and Benjamini-Hochberg counts the others too, with p = 1.
 
     With `once`, a test's most telling place alone."""
-    asked = (failed[cells.test] > 0) & (cells.executed < executed[cells.test])
-    at = np.flatnonzero(asked & tried)
+    tested = (failed[cells.test] > 0) & (cells.executed < executed[cells.test])
+    at = np.flatnonzero(tested & tried)
     test = cells.test[at]
-    p_value = stats.hypergeom.sf(cells.failed[at] - 1, executed[test], failed[test], cells.executed[at])
-    kept = np.flatnonzero(benjamini_hochberg(p_value, int(np.count_nonzero(asked)), parameters.significance))
+    p_value = scipy.stats.hypergeom.sf(cells.failed[at] - 1, executed[test], failed[test], cells.executed[at])
+    level = parameters.significance * len(at) / max(int(np.count_nonzero(tested)), 1)
+    kept = np.flatnonzero(scipy.stats.false_discovery_control(np.minimum(p_value, 1.0)) <= level)
     kept = kept[np.lexsort((-cells.failed[at[kept]], p_value[kept]))]
     if once:
         kept = kept[np.sort(np.unique(test[kept], return_index=True)[1])]

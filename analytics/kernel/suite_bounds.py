@@ -1,4 +1,6 @@
-"""Section 5, of suites: how the flaky tests of a suite hang together, by its bounds max f <= TSR <= sum f (Lam6)."""
+"""How the flaky tests of a suite relate, by the bounds max f <= TSR <= sum f (Lam6).
+
+See docs/concepts.md#suite-bounds."""
 
 from dataclasses import dataclass
 
@@ -41,8 +43,23 @@ def suite_bounds(
     share = own / np.maximum(all_[place[flaky]], 1)
     highest, total = np.zeros(len(suites)), np.bincount(place[flaky], weights=share, minlength=len(suites))
     np.maximum.at(highest, place[flaky], share)
-    told = tuple(
-        relation(int(count), top, whole, float(mine))
-        for count, top, whole, mine in zip(tests, highest, total, np.nan_to_num(rate.rate), strict=True)
+    relations = tuple(
+        relation(int(count), top, whole, float(own_rate))
+        for count, top, whole, own_rate in zip(tests, highest, total, np.nan_to_num(rate.rate), strict=True)
     )
-    return SuiteBounds(suites.astype(np.int64), tests.astype(np.int64), rate, highest, total.astype(np.float64), told)
+    return SuiteBounds(
+        suites.astype(np.int64), tests.astype(np.int64), rate, highest, total.astype(np.float64), relations
+    )
+
+
+_GENERIC = frozenset(
+    {"", "pytest", "unittest", "junit", "surefire", "gradle", "jest tests", "mocha tests", "root suite"}
+)
+"""Names that producers give to everything they run: they tell nothing apart."""
+
+
+def suite_of(suite: str, classname: str) -> str:
+    """The suite's name where it has one of its own, else the class's module: the class name up to its last dot."""
+    if suite.strip().lower() not in _GENERIC:
+        return suite
+    return classname.rpartition(".")[0] or classname

@@ -1,7 +1,7 @@
-"""What an analysis works on: the reports of a window as arrays."""
+"""The input of an analysis: the reports of a window as arrays."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -9,12 +9,12 @@ from analytics.kernel.executions import Executions, Flags, Floats, Ints
 from analytics.kernel.flakiness import Situation
 
 UNDECIDED, CONFIRMED, REJECTED = 0, 1, -1
-"""What a person said of a report that we hold for an incident."""
+"""A person's decision on a report that we take for an incident."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reports:
-    """One row a report, by time. -1 stands for "not said"."""
+    """A row for each report, ordered by time; -1 means unknown."""
 
     started: Floats
     """Seconds since 1970."""
@@ -23,53 +23,88 @@ class Reports:
     host: Ints
     run: Ints
     default_branch: Flags
+    pull_request: Flags
+    branch: Ints
+    """The branch or pull request: each has its own number."""
     order: Ints
-    """Which of the window's orders; -1 where it is not known to be true."""
+    """The index of its order in the window's `orders`; -1 if the order is not reliable."""
     errors: Flags
-    """Something besides tests went wrong: a build, a collection, a fixture of a whole class."""
+    """Something other than a test failed: a build, a collection, a fixture of a whole class."""
     executed: Ints
     """Tests that ran."""
     seconds: Floats
-    """What its tests took, all attempts together."""
+    """The time of its tests, all attempts together."""
     decided: Ints
     """UNDECIDED, CONFIRMED or REJECTED as an incident."""
+    kind: Ints | None = None
+    """Runs of the same job, shard and environment are of one kind. None if the environment says it all."""
 
     def __len__(self) -> int:
         return len(self.started)
 
     @property
+    def mainline(self) -> Flags:
+        """Where a failing test counts as broken: the default branch, or any branch if nothing ran on that."""
+        return self.default_branch if self.default_branch.any() else ~self.pull_request
+
+    @property
+    def hosts_persist(self) -> bool:
+        """Whether hosts ran at least two reports on average, so that a host's reports follow each other."""
+        known = self.host[self.host >= 0]
+        return bool(len(known)) and 2 * len(np.unique(known)) <= len(known)
+
+    @property
+    def stream(self) -> Ints:
+        """Reports that follow each other: of one environment, and on one host if hosts persist (Lam6). If every run
+        has a machine of its own, nothing would ever follow anything."""
+        host = self.host if self.hosts_persist else np.zeros_like(self.host)
+        codes = self.environment * (int(host.max(initial=-1)) + 2) + host + 1
+        return np.asarray(np.unique(codes, return_inverse=True)[1], dtype=np.int64)
+
+    @property
     def situation(self) -> Situation:
-        return Situation(self.revision, self.environment, self.run, self.default_branch)
+        return Situation(self.revision, self.environment, self.run, self.mainline, self.pull_request)
+
+
+@dataclass(frozen=True, slots=True)
+class Masks:
+    """Tests, by number, and the reports in which a quarantine kept their failures from blocking."""
+
+    test: Ints
+    report: Ints
+
+
+NO_MASKS = Masks(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The executions of a window. Tests go by their numbers; those that failed also by their place in `failing`."""
+    """The executions of a window. Tests are identified by number; those that failed also by place in `failing`."""
 
     reports: Reports
     executed: Ints
     failed: Ints
     skipped: Ints
-    """By test number, every attempt counted."""
+    """By test number, counting every attempt."""
     extra: Ints
-    """Of those executed, attempts after the first in their report; by test number."""
+    """By test number: executions after the first attempt in their report."""
     first: Ints
     last: Ints
-    """By test number: the first and the last report that speaks of it; -1 for none."""
+    """By test number: the first and the last report that mentions it; -1 for none."""
     seconds: Floats
-    """By test number: the mean of its passing executions; NaN where there is none."""
+    """By test number: the mean of its passing executions; NaN if there are none."""
     suite: Ints
     """By test number."""
     failing: Ints
     """Numbers of the tests that failed at least once, ascending."""
     executions: Executions
     """Of the failing tests, sorted by test, report and ordinal; `test` is the place in `failing`."""
-    told: Flags
-    """By execution: one of several attempts in its report, and the producer says that they are."""
+    retried: Flags
+    """By execution: one of several attempts in its report, which the producer marks as attempts."""
     signature: Ints
-    """By execution: which of `signatures`; -1 where it did not fail."""
+    """By execution: the index in `signatures`; -1 if it did not fail."""
     ambiguous: Flags
-    """By failing test: it has attempts of unknown relation, which are left out."""
+    """By failing test: it has ambiguous attempts, which are left out."""
     signatures: tuple[str, ...]
     orders: tuple[Ints, ...]
     """Test numbers in order of execution."""
@@ -77,7 +112,12 @@ class Window:
     """Reason -> how many executions or reports were left out."""
     environments: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
-    """What their numbers stand for, in words."""
+    """The names behind their numbers."""
+    packages: frozenset[str] = frozenset()
+    """Prefixes of the project's own modules: see `analytics.kernel.packages`."""
+    masked: Masks = NO_MASKS
+    retry_seconds: Floats = field(default_factory=lambda: np.zeros(0))
+    """By report: the time of attempts after the first, over all its tests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +138,7 @@ def no_attempts() -> Attempts:
 
 
 @dataclass(frozen=True, slots=True)
-class Signed:
+class SignatureRows:
     """Rows for failing executions: which signature their failure has, in any order."""
 
     number: Ints

@@ -1,7 +1,7 @@
-"""When CI builds what: commits, pull requests, merges and nightly builds, by time.
+"""The schedule of CI: commits, pull requests, merges and nightly builds, by time.
 
-A revision's number is the place of its commit in the history. Each push to a pull request stands on top of the default
-branch, so a revision has all that earlier ones of the default branch brought; a merge keeps the revision."""
+A revision's number is the index of its commit in the history. Each push to a pull request is rebased on the default
+branch, so a revision includes all earlier ones of the default branch; a merge keeps the revision."""
 
 from dataclasses import dataclass, replace
 
@@ -9,15 +9,19 @@ import numpy as np
 
 from analytics.simulation.settings import Settings
 
+NEVER = 1 << 40
+"""A revision or time that never comes."""
 _SLOT = 300
-"""Seconds between two commits at least: room for a build, its second attempt and a merge."""
+"""The least seconds between two commits: room for a build, its second attempt and a merge."""
 _OPENS, _CLOSES = 7 * 3600, 20 * 3600
-"""When people commit, seconds of a day in UTC."""
+"""Working hours for commits, in seconds of the day (UTC)."""
 _NIGHT = 2 * 3600
 _FINISHED = 0.5
 """The chance that a push is the last of its pull request."""
 _PUSH_AGAIN = 0.6
 """The chance that a push goes to a pull request that is open."""
+_REPEATED = 1_200
+"""Seconds between builds of the same commit in a rerun experiment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +34,7 @@ class Build:
     """Seconds until the next build."""
     revision: int
     commit: int
-    """Differs from the revision's own where the commit is a merge of the same tree."""
+    """Differs from the revision's own commit if this is a merge of the same tree."""
     pull_request: int
     """0 for the default branch."""
     environments: tuple[int, ...]
@@ -53,9 +57,14 @@ class Plan:
     """Revisions committed directly to the default branch, in order."""
     pull_requests: tuple[PullRequest, ...]
 
+    @property
+    def first_built(self) -> dict[int, int]:
+        """By revision: when it was built first."""
+        return {build.revision: build.at for build in reversed(self.builds)}
+
 
 class _Branches:
-    """Which commit goes where, and what becomes of pull requests."""
+    """Assigns commits to branches, and decides when pull requests are merged."""
 
     def __init__(self, settings: Settings, rng: np.random.Generator) -> None:
         self._settings, self._rng = settings, rng
@@ -89,7 +98,9 @@ class _Branches:
 
 
 def make_plan(settings: Settings, rng: np.random.Generator) -> Plan:
-    """All builds of a history, but for the second attempts of those that fail."""
+    """All builds of a history except second attempts of failed ones."""
+    if settings.repeats:
+        return _one_commit(settings)
     branches = _Branches(settings, rng)
     times, nightly = _times(settings, rng)
     builds: list[Build] = []
@@ -113,7 +124,7 @@ def make_plan(settings: Settings, rng: np.random.Generator) -> Plan:
 
 
 def _times(settings: Settings, rng: np.random.Generator) -> tuple[list[int], list[bool]]:
-    """Moments of commits and of nightly builds, by time; the first is a commit."""
+    """The times of commits and nightly builds in order; the first is a commit."""
     slots = (_CLOSES - _OPENS) // _SLOT
     midnight = int(settings.start.timestamp())
     found: list[tuple[int, bool]] = []
@@ -128,7 +139,7 @@ def _times(settings: Settings, rng: np.random.Generator) -> tuple[list[int], lis
 
 
 def _complete(settings: Settings, builds: list[Build]) -> tuple[Build, ...]:
-    """Each build with its environments and the time it has."""
+    """Each build with its environments and the time available."""
     others = range(1, len(settings.environments))
     more = min(settings.environments_a_build - 1, len(others))
     done = []
@@ -137,3 +148,18 @@ def _complete(settings: Settings, builds: list[Build]) -> tuple[Build, ...]:
         room = builds[place + 1].at - build.at if place + 1 < len(builds) else 3600
         done.append(replace(build, room=room, environments=(0, *sorted(chosen))))
     return tuple(done)
+
+
+def _one_commit(settings: Settings) -> Plan:
+    """One commit, built again and again: a rerun experiment."""
+    start = int(settings.start.timestamp())
+    builds = [Build(start + place * _REPEATED, 0, 0, 0, 0, ()) for place in range(settings.repeats)]
+    return Plan(_complete(settings, builds), 1, 1, (0,), ())
+
+
+def between(plan: Plan, low: float, high: float, rng: np.random.Generator) -> int:
+    """A revision of the default branch in that part of the history."""
+    commits = plan.default
+    if len(commits) < 3:
+        raise ValueError("too few commits for anything to change: ask for more days or commits a day")
+    return commits[max(1, min(int(rng.uniform(low, high) * len(commits)), len(commits) - 1))]

@@ -1,16 +1,16 @@
-"""How long simulated tests take: each its own time, more or less, and its timeout where it waits in vain."""
+"""Durations of simulated tests: each has its own with some noise, or its timeout if it waits in vain."""
 
 import numpy as np
 
 from analytics.kernel.executions import Floats
-from analytics.simulation.running import Ran
+from analytics.simulation.machine import SimulatedRuns
 
 _TYPICAL = 0.06
 _SPREAD = 1.1
 _JITTER = 0.15
 
 
-def draw_durations(ran: Ran, rng: np.random.Generator) -> tuple[Floats, Floats]:
+def draw_durations(ran: SimulatedRuns, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Seconds, to the millisecond: of every test in every report (reports x tests), and of every noted attempt."""
     tests, reports = len(ran.cast.names.tests), len(ran.reports)
     usual = _TYPICAL * np.exp(_SPREAD * np.clip(rng.standard_normal(tests), -2.5, 2.5))

@@ -1,4 +1,4 @@
-"""A simulated history, and the two ways to read it: as the window that an analysis sees, and as uploads."""
+"""A simulated history, readable as the window of an analysis or as uploads."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from analytics.kernel.assembly import Assembly
-from analytics.kernel.executions import Floats, Ints
-from analytics.kernel.suites import suite_of
-from analytics.kernel.window import Attempts, Reports, Signed, Window, no_attempts
+from analytics.kernel.executions import Flags, Floats, Ints
+from analytics.kernel.packages import packages_of
+from analytics.kernel.suite_bounds import suite_of
+from analytics.kernel.window import Attempts, Reports, SignatureRows, Window, no_attempts
 from analytics.simulation.causes import is_error, words
 from analytics.simulation.documents import Attempt, Case, write_files
+from analytics.simulation.machine import SENT_AFTER, SimulatedReport, SimulatedRuns
 from analytics.simulation.names import TestName
-from analytics.simulation.running import Ran, SimulatedReport
 from analytics.simulation.settings import Settings
 from analytics.simulation.truth import Truth
 from ingest.signature import signature_of
@@ -29,17 +30,19 @@ class SimulatedUpload:
     """What CI sends after one run."""
 
     metadata: dict[str, Any]
-    """As `RunMetadata.from_json` takes it, and as the API's JSON part."""
+    """In the form of `RunMetadata.from_json` and of the API's JSON part."""
     files: list[tuple[str, bytes]]
+    received_at: datetime
+    """By the server's clock."""
 
 
 @dataclass(frozen=True)
 class History:
-    """What happened in a simulated project, with its truth."""
+    """The events of a simulated project, with their truth."""
 
     settings: Settings
     truth: Truth
-    ran: Ran = field(repr=False)
+    ran: SimulatedRuns = field(repr=False)
     every: Floats = field(repr=False)
     """Seconds, reports x tests."""
     attempt: Floats = field(repr=False)
@@ -61,7 +64,18 @@ class History:
         """Of the attempts that `ran` notes."""
         style = self.ran.cast.names.style
         failing = [Verdict.ERROR if is_error(cause, style) else Verdict.FAIL for cause in self.ran.causes]
-        return np.array([*failing, Verdict.PASS], dtype=np.int64)[self.ran.cause]
+        verdict = np.array([*failing, Verdict.PASS], dtype=np.int64)[self.ran.cause]
+        return np.where(self._lost, int(Verdict.FAIL), verdict)
+
+    @cached_property
+    def _lost(self) -> Flags:
+        """Of the attempts that `ran` notes: those that the report writes as passes because another one follows."""
+        ran = self.ran
+        if not self.settings.lost_attempts:
+            return np.zeros(len(ran.number), dtype=bool)
+        last = np.full((len(ran.reports), len(self.names)), -1, dtype=np.int64)
+        last[ran.report, ran.number] = ran.ordinal  # rows are by ordinal: the last one stays
+        return np.asarray(ran.ordinal < last[ran.report, ran.number])
 
     @cached_property
     def _vectors(self) -> "np.ndarray[Any, np.dtype[np.uint8]]":
@@ -77,7 +91,7 @@ class History:
     # -- as an analysis sees it ----------------------------------------------------------------------------------
 
     def window(self) -> Window:
-        """What the loader would make of the uploads; test numbers are the simulator's."""
+        """The window that the loader would build from the uploads; test numbers are the simulator's."""
         ran, vectors = self.ran, self._vectors
         stored = decode_durations(encode_durations(self.every.ravel())).reshape(self.every.shape).astype(np.float32)
         signed, signatures = self._signed()
@@ -92,24 +106,36 @@ class History:
             signatures=signatures,
             orders=tuple(ran.orders),
             excluded={},
+            packages=packages_of(name for number in np.unique(signed.number) for name in self.names[number][:2]),
         )
 
     def _reports(self) -> Reports:
         reports = self.ran.reports
         nothing = np.zeros(len(reports), dtype=np.int64)
         return Reports(
-            started=np.array([report.started for report in reports], dtype=np.float64),
-            revision=np.array([report.revision for report in reports], dtype=np.int64),
+            started=np.array([report.placed for report in reports], dtype=np.float64),
+            revision=np.array([report.revision if self.settings.commits else -1 for report in reports], dtype=np.int64),
             environment=np.array([report.environment for report in reports], dtype=np.int64),
             host=np.array([report.host for report in reports], dtype=np.int64),
             run=np.arange(len(reports)),
-            default_branch=np.array([report.pull_request == 0 for report in reports], dtype=bool),
-            order=np.array([report.order if report.told else -1 for report in reports], dtype=np.int64),
+            default_branch=np.array([self._on_default_branch(report) for report in reports], dtype=bool),
+            pull_request=np.array([self._request(report) > 0 for report in reports], dtype=bool),
+            branch=np.array([self._request(report) for report in reports], dtype=np.int64),
+            order=np.array([report.order if report.order_stated else -1 for report in reports], dtype=np.int64),
             errors=nothing.astype(bool),
             executed=nothing,
             seconds=nothing.astype(np.float64),
             decided=nothing,
+            kind=np.array([report.environment * (self.settings.shards + 1) + report.shard for report in reports]),
         )
+
+    def _request(self, report: SimulatedReport) -> int:
+        """The pull request that CI names; 0 for none."""
+        return report.pull_request if self.settings.branch else 0
+
+    def _on_default_branch(self, report: SimulatedReport) -> bool:
+        """Whether it ran on the default branch, main; a run without a branch counts as such."""
+        return not self.settings.branch or (self._request(report) == 0 and self.settings.branch == "main")
 
     def _attempts(self) -> Attempts:
         ran = self.ran
@@ -118,15 +144,17 @@ class History:
         known = np.zeros(len(ran.number), dtype=bool)
         return Attempts(ran.number, ran.report, ran.ordinal, self._verdict, self.attempt, known)
 
-    def _signed(self) -> tuple[Signed, tuple[str, ...]]:
-        """Failing executions; causes with the same words have one signature."""
+    def _signed(self) -> tuple[SignatureRows, tuple[str, ...]]:
+        """Failing executions; causes with the same text share a signature."""
         ran = self.ran
-        said = [words(cause, ran.cast.names, 0) for cause in ran.causes]
-        texts = [signature_of(one.type, one.message, one.text).text for one in said]
+        texts_of = [words(cause, ran.cast.names, 0) for cause in ran.causes]
+        texts = [signature_of(failure.type, failure.message, failure.text).text for failure in texts_of]
+        texts += [signature_of("", "", "").text] if self.settings.lost_attempts else []
         different = list(dict.fromkeys(texts))
         code = np.array([different.index(text) for text in texts], dtype=np.int64)
         bad = ran.cause >= 0
-        return Signed(ran.number[bad], ran.report[bad], ran.ordinal[bad], code[ran.cause[bad]]), tuple(different)
+        cause = np.where(self._lost, len(texts) - 1, ran.cause)[bad]
+        return SignatureRows(ran.number[bad], ran.report[bad], ran.ordinal[bad], code[cause]), tuple(different)
 
     def _suites(self) -> Ints:
         suites = [suite_of(suite, classname) for suite, classname, *_ in self.names]
@@ -135,15 +163,15 @@ class History:
     # -- as CI sends it ------------------------------------------------------------------------------------------
 
     def uploads(self) -> Iterator[SimulatedUpload]:
-        """What CI sent, run by run."""
+        """The uploads of CI, run by run."""
         bounds = np.searchsorted(self.ran.report, np.arange(len(self.reports) + 1))
         for place, report in enumerate(self.reports):
             noted = self._noted(place, range(bounds[place], bounds[place + 1]))
             cases = self._cases(place, self.ran.orders[report.order], noted)
             metadata = self._metadata(report)
-            started = datetime.fromtimestamp(report.started, UTC)
-            files = write_files(self.ran.cast.names.style, cases, started, metadata["host"], serial=report.told)
-            yield SimulatedUpload(metadata, files)
+            started = datetime.fromtimestamp(report.clock, UTC)
+            files = write_files(self.ran.cast.names.style, cases, started, metadata["host"], serial=report.order_stated)
+            yield SimulatedUpload(metadata, files, datetime.fromtimestamp(report.started + SENT_AFTER, UTC))
 
     def _noted(self, place: int, rows: range) -> dict[int, list[Attempt]]:
         """Attempts of the report's tests that failed at first."""
@@ -151,8 +179,8 @@ class History:
         for row in rows:
             number, cause = int(ran.number[row]), int(ran.cause[row])
             salt = place * 1_009 + number * 31 + int(ran.ordinal[row])
-            said = words(ran.causes[cause], ran.cast.names, salt) if cause >= 0 else None
-            found.setdefault(number, []).append(Attempt(float(self.attempt[row]), said))
+            failure = words(ran.causes[cause], ran.cast.names, salt) if cause >= 0 else None
+            found.setdefault(number, []).append(Attempt(float(self.attempt[row]), failure))
         return found
 
     def _cases(self, place: int, order: Ints, noted: dict[int, list[Attempt]]) -> list[Case]:
@@ -164,21 +192,23 @@ class History:
         ]
 
     def _metadata(self, report: SimulatedReport) -> dict[str, Any]:
-        environment = self.settings.environments[report.environment]
-        said = {
-            "commit": self._hash("commit", report.commit),
-            "tree": self._hash("tree", report.revision),
-            "branch": f"change-{report.pull_request}" if report.pull_request else "main",
-            "pull_request": str(report.pull_request or ""),
+        settings, environment = self.settings, self.settings.environments[report.environment]
+        request = self._request(report)
+        metadata = {
+            "commit": self._hash("commit", report.commit) if settings.commits else "",
+            "tree": self._hash("tree", report.revision) if settings.commits else "",
+            "branch": f"change-{request}" if request else settings.branch,
+            "pull_request": str(request or ""),
             "build_id": str(1_000 + report.build),
             "attempt": report.attempt,
             "job": "unit tests",
+            "shard": f"{report.shard}/{settings.shards}" if report.shard else "",
             "environment": {"os": environment},
             "host": f"{environment}-{report.host}",
-            "started_at": datetime.fromtimestamp(report.started, UTC).isoformat(),
-            "order": "executed" if report.told else "",
+            "started_at": datetime.fromtimestamp(report.clock, UTC).isoformat(),
+            "order": "executed" if report.order_stated else "",
         }
-        return {name: value for name, value in said.items() if value != ""}
+        return {name: value for name, value in metadata.items() if value != ""}
 
     def _hash(self, what: str, number: int) -> str:
         return blake2b(f"{self.settings.seed} {what} {number}".encode(), digest_size=20).hexdigest()

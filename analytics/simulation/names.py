@@ -1,4 +1,4 @@
-"""Names for simulated tests, such as people give them, in the style of the producer that reports them."""
+"""Realistic names for simulated tests, in the style of the producer."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -35,19 +35,19 @@ _PACKAGE = "com.example.shop"
 
 
 class Style(StrEnum):
-    """Whose reports a history is written as."""
+    """The producer whose style a history's reports have."""
 
     PYTEST = "pytest"
     SUREFIRE = "surefire"
 
 
 TestName = tuple[str, str, str, str]
-"""suite, class, name, file: as the reader makes them of a report."""
+"""suite, class, name, file: as the reader returns them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """By test number: what it is called, and which suite and class it belongs to."""
+    """By test number: its names, suite and class."""
 
     style: Style
     tests: tuple[TestName, ...]
@@ -56,13 +56,13 @@ class Names:
     """Which class; classes of one suite have neighbouring numbers."""
 
     def phrase(self, number: int) -> str:
-        """What the test is about, in words that no other test's messages have."""
+        """The test's subject, in words unique to its messages."""
         _, classname, name, _ = self.tests[number]
         return f"{classname.rpartition('.')[2]} {name.removeprefix('test_')}"
 
 
 def make_names(style: Style, tests: int, suites: int, joining: Ints, renamed: Ints) -> Names:
-    """Names for `tests` tests, for those that join classes later (`joining`: which class), and for renamed ones."""
+    """Names for `tests` tests, for tests added to classes later (`joining`: the class), and for renamed ones."""
     classes = _classes(suites, max(1, min(3, tests // (suites * 10))))
     group = np.concatenate([np.arange(tests) * len(classes) // tests, joining % len(classes)])
     place = _place_in_class(group)
@@ -104,9 +104,26 @@ def _named(style: Style, of: tuple[str, str], place: int) -> TestName:
 
 
 def _renamed(style: Style, old: TestName) -> TestName:
-    """The same test under a name that says a little more."""
+    """The same test under a slightly longer name."""
     suite, classname, name, file = old
     return suite, classname, f"{name}_twice" if style is Style.PYTEST else f"{name}Twice", file
+
+
+def move_names(names: Names, numbers: Ints) -> Names:
+    """With names in another module, and so in classes of their own, for these tests of one class."""
+    moved = tuple(_moved(names.style, names.tests[number]) for number in numbers)
+    size = len(numbers)
+    suite = np.concatenate([names.suite, np.full(size, names.suite.max() + 1)])
+    return Names(
+        names.style, names.tests + moved, suite, np.concatenate([names.group, np.full(size, names.group.max() + 1)])
+    )
+
+
+def _moved(style: Style, old: TestName) -> TestName:
+    suite, classname, name, file = old
+    if style is Style.PYTEST:
+        return suite, classname.replace("tests.", "tests.unit.", 1), name, file.replace("tests/", "tests/unit/", 1)
+    return suite, classname.replace(f"{_PACKAGE}.", f"{_PACKAGE}.core.", 1), name, file
 
 
 def _camel(words: str) -> str:

@@ -1,4 +1,4 @@
-"""In which orders tests run, and which order-dependent tests fail in them."""
+"""The orders in which tests run, and the order-dependent tests that fail in them."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ USUAL = -1
 
 
 class Sequences:
-    """Every order that occurs, each kept once. Suites and classes stay together, whatever is shuffled."""
+    """Every order that occurs, each kept once. Shuffling keeps suites and classes together."""
 
     def __init__(self, names: Names, flakes: Sequence[Flake], rng: np.random.Generator) -> None:
         self._names, self._flakes, self._rng = names, flakes, rng
@@ -23,7 +23,7 @@ class Sequences:
         self.orders: list[Ints] = []
 
     def of(self, shuffle: int, present: Ints) -> int:
-        """The number of the order that the tests which are there have in that shuffle."""
+        """The number of the order of the present tests in that shuffle."""
         order = present[np.lexsort(tuple(key[present] for key in self._sort_keys(shuffle)))]
         number = self._known.setdefault(order.tobytes(), len(self.orders))
         if number == len(self.orders):
@@ -32,7 +32,7 @@ class Sequences:
         return number
 
     def failing(self, number: int) -> Flags:
-        """By flaky test: whether the order makes it fail; False where orders don't matter to it."""
+        """By flaky test: whether the order makes it fail; False if it does not depend on order."""
         return self._failing[number]
 
     def _sort_keys(self, shuffle: int) -> tuple[Ints, ...]:
@@ -52,13 +52,13 @@ class Sequences:
 
 
 def _fails(flake: Flake, step: Ints) -> bool:
-    """Whether a victim meets what its polluter left, or a brittle test misses what its setter brings."""
+    """Whether a victim runs after its polluter, or a brittle test without its state-setter."""
     if flake.kind not in (Kind.VICTIM, Kind.BRITTLE):
         return False
-    mine = step[flake.number]
-    before = [one for one in flake.partners if 0 <= step[one] < mine]
+    position = step[flake.number]
+    before = [test for test in flake.partners if 0 <= step[test] < position]
     if flake.kind is Kind.BRITTLE:
         return not before
-    polluted = max((step[one] for one in before), default=-1)
-    cleaned = max((step[one] for one in flake.cleaners if 0 <= step[one] < mine), default=-1)
+    polluted = max((step[test] for test in before), default=-1)
+    cleaned = max((step[test] for test in flake.cleaners if 0 <= step[test] < position), default=-1)
     return bool(polluted > cleaned)

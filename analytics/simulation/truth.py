@@ -1,7 +1,7 @@
-"""What is true of a simulated project: which tests are flaky and how, what broke, when the machines failed."""
+"""The truth about a simulated project: its flaky tests, its real breakages and its incidents."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -25,7 +25,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Flake:
-    """One flaky test, as it truly is."""
+    """The truth about a flaky test."""
 
     number: int
     """The test's number (as in Window)."""
@@ -57,12 +57,12 @@ class Regression:
     default_branch: bool
     """False: broken on a pull request's branch only."""
     environment: int = -1
-    """Where alone it is broken; -1 everywhere."""
+    """The only environment in which it is broken; -1 for all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """All that is to be found in one history."""
+    """The whole truth about a history."""
 
     flakes: Mapping[int, Flake]
     regressions: tuple[Regression, ...]
@@ -70,3 +70,5 @@ class Truth:
     """Report indices."""
     renames: Mapping[int, int]
     """Old number -> new number."""
+    members: Mapping[int, frozenset[int]] = field(default_factory=dict)
+    """For incidents that hit only a few tests: report -> their numbers. The others explain all failures."""

@@ -1,4 +1,4 @@
-"""`python -m flakeboard`, and the entry of the single file."""
+"""Entry point of `python -m flakeboard`."""
 
 import sys
 

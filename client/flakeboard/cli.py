@@ -6,51 +6,52 @@ import argparse
 import sys
 from typing import Any, NoReturn, Sequence
 
-from flakeboard import __version__, console, doctor, quarantine, run, status, upload
+from flakeboard import __version__, console
+from flakeboard.commands import doctor, quarantine, run, status, upload
 from flakeboard.problems import Problem
 from flakeboard.secret import redact
 
 _ENVIRONMENT = """\
 environment: FLAKEBOARD_URL, FLAKEBOARD_PROJECT, FLAKEBOARD_TOKEN; FLAKEBOARD_ENVIRONMENT=python=3.12,os=linux
-is added to every upload. Keep the token in the environment: options are seen by others on the machine.
+is added to every upload. Keep the token in the environment: other users of the machine can see options.
 """
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong with the options without repeating a token; no option is known by half of its name."""
+    """Reports bad options without repeating a token, and takes no abbreviated options."""
 
-    def __init__(self, **how: Any) -> None:
-        super().__init__(**{**how, "allow_abbrev": False})
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__(**{**arguments, "allow_abbrev": False})
 
     def error(self, message: str) -> NoReturn:
         super().error(redact(message))
 
 
-def parser() -> argparse.ArgumentParser:
-    made = _Parser(
+def build_parser() -> argparse.ArgumentParser:
+    parser = _Parser(
         prog="flakeboard",
-        description="Sends test results to Flakeboard, and asks whether a red build may pass.",
+        description="Uploads test results to Flakeboard and asks whether a red build may pass.",
         epilog=_ENVIRONMENT,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    made.add_argument("--version", action="version", version="flakeboard " + __version__)
-    commands = made.add_subparsers(metavar="command")
+    parser.add_argument("--version", action="version", version="flakeboard " + __version__)
+    commands = parser.add_subparsers(metavar="command")
     for module in (upload, run, quarantine, status, doctor):
         module.add_to(commands)
-    made.set_defaults(command=None)
-    return made
+    parser.set_defaults(command=None)
+    return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; its exit code. What comes behind `--` is for `run` and is not read."""
+    """Run a command and return its exit code. Words after `--` belong to the command that `run` starts."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    own, behind = _split(words) if words[:1] == ["run"] else (words, [])
-    made = parser()
-    options = made.parse_args(own)
+    own, after = _split(words) if words[:1] == ["run"] else (words, [])
+    parser = build_parser()
+    options = parser.parse_args(own)
     if options.command is None:
-        made.print_help()
+        parser.print_help()
         return 2
-    options.words = behind
+    options.words = after
     try:
         return options.command(options)
     except Problem as problem:

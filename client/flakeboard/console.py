@@ -1,4 +1,4 @@
-"""What the user sees: single lines, without tokens, and without anything that a CI would take for a command."""
+"""Output for people: single lines without tokens and without anything that a CI takes for a command."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ PREFIX = "flakeboard: "
 
 
 def plain(text: object, longest: int = 500) -> str:
-    """Text from outside as one harmless line: no control characters, no CI commands, not too long.
+    """Foreign text as one harmless line: no control characters, no CI commands, not too long.
 
-    CIs obey what stands in a log: `::error` at the start of a line, `##vso[` and `##teamcity[` anywhere."""
+    CIs obey commands in a log: `::error` at the start of a line, `##vso[` and `##teamcity[` anywhere."""
     line = " ".join(str(text).split())
     line = "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in line)
     line = redact(line).replace("##", "# #")
@@ -21,7 +21,7 @@ def plain(text: object, longest: int = 500) -> str:
 
 
 def write(line: str, stream: TextIO | None = None) -> None:
-    """Write a line as it is, but for tokens and for what the terminal's encoding cannot show."""
+    """Write a line, without tokens and without characters that the terminal cannot encode."""
     stream = stream or sys.stdout
     encoding = getattr(stream, "encoding", None) or "utf-8"
     shown = redact(line).encode(encoding, "replace").decode(encoding, "replace")
@@ -34,5 +34,5 @@ def say(text: str) -> None:
 
 
 def warn(text: str) -> None:
-    """A warning, on the error stream."""
+    """Write a warning to stderr."""
     write(PREFIX + "warning: " + plain(text, 2_000), sys.stderr)

@@ -1,4 +1,4 @@
-"""What the checkout says: commit, tree, branch. Without git, or outside a checkout, nothing."""
+"""The checkout's commit, tree and branch; empty without git or outside a checkout."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _SECONDS = 10
 
 
 def ask(*arguments: str, folder: str | None = None) -> str:
-    """What git answers on one line, or nothing where it cannot."""
+    """Git's one-line answer, or nothing if it fails."""
     try:
         done = subprocess.run(
             ["git", *arguments],
@@ -29,10 +29,10 @@ def commit() -> str:
 
 
 def tree() -> str:
-    """The tree of what is checked out: two commits with the same tree are the same revision."""
+    """The tree of the checkout: two commits with the same tree are the same revision."""
     return ask("rev-parse", "--verify", "-q", "HEAD^{tree}")
 
 
 def branch() -> str:
-    """The branch that is checked out; a detached head has none."""
+    """The checked-out branch; empty for a detached head."""
     return ask("symbolic-ref", "-q", "--short", "HEAD")

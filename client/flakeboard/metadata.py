@@ -1,4 +1,4 @@
-"""What is told of a run: what options say, else CI, else git; cut to what the server takes."""
+"""Metadata of a run: from options, else CI, else git; cut to the lengths that the server accepts."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ _LONGEST = {
     "commit": 64,
     "tree": 64,
     "branch": 255,
+    "default_branch": 255,
     "pull_request": 64,
     "build_id": 255,
     "build_url": 2_000,
@@ -24,7 +25,12 @@ _LONGEST = {
     "host": 255,
     "started_at": 64,
     "order": 16,
+    "truncated": 500,
 }
+_UNSENT, _UNSENT_LENGTH = 100, 500
+"""How many unsent files are named at most, and in how many characters each."""
+DOUBTS = ("truncated", "unsent")
+"""Fields that cast doubt on the results: a pass from a server that does not know them does not count."""
 OPTIONS = (
     "commit",
     "tree",
@@ -39,31 +45,32 @@ OPTIONS = (
     "order",
     "fork",
 )
-"""What an option can say in place of CI."""
+"""Fields that an option can set in place of CI."""
 _PAIRS = 32
 
 
 def collect(
-    said: Mapping[str, Any] | None = None,
+    options: Mapping[str, Any] | None = None,
     pairs: Iterable[str] = (),
     environ: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Everything known of this run, without what is empty. `said` are options, `pairs` are name=value."""
+    """Everything known of this run, without empty values. `pairs` are name=value."""
     environ = os.environ if environ is None else environ
     facts = facts_from(environ)
-    values = {**_from_ci(facts), **{name: value for name, value in (said or {}).items() if value}}
+    values = {**_from_ci(facts), **{name: value for name, value in (options or {}).items() if value}}
     values["environment"] = _environment(facts, pairs, environ)
     return clipped(values)
 
 
 def _from_ci(facts: Facts) -> dict[str, Any]:
-    """CI's words, and git's where CI is silent. Without a tree the revision is the merge that was built."""
+    """CI's values, and git's where CI has none. Without a tree the revision is the merge that was built."""
     tree, inside = git.tree(), bool(facts.system)
     commit = facts.commit if tree or not facts.merged_commit else facts.merged_commit
     return {
         "commit": commit or git.commit(),
         "tree": tree,
         "branch": facts.branch or ("" if inside else git.branch()),
+        "default_branch": facts.default_branch,
         "pull_request": facts.pull_request,
         "build_id": facts.build_id,
         "build_url": facts.build_url if facts.build_url.startswith(("http://", "https://")) else "",
@@ -76,13 +83,13 @@ def _from_ci(facts: Facts) -> dict[str, Any]:
 
 
 def _environment(facts: Facts, pairs: Iterable[str], environ: Mapping[str, str]) -> dict[str, str]:
-    """The system, what CI says of its matrix, FLAKEBOARD_ENVIRONMENT, and options: what comes later wins."""
+    """The operating system, CI's matrix, FLAKEBOARD_ENVIRONMENT and options; the later wins."""
     written = [pair for pair in environ.get("FLAKEBOARD_ENVIRONMENT", "").split(",") if pair.strip()]
     return {"os": platform.system(), **facts.environment, **pairs_of([*written, *pairs])}
 
 
 def pairs_of(written: Iterable[str]) -> dict[str, str]:
-    """name=value, several times."""
+    """Parse several name=value."""
     return dict(map(_pair, written))
 
 
@@ -94,16 +101,26 @@ def _pair(written: str) -> tuple[str, str]:
 
 
 def clipped(values: Mapping[str, Any]) -> dict[str, Any]:
-    """As much of each value as the server stores: a long branch name must not lose the results."""
+    """Cut each value to what the server stores: a long branch name must not cost the results."""
     kept: dict[str, Any] = {}
     for name, value in values.items():
         if isinstance(value, str):
             value = _storable(value)[: _LONGEST.get(name, 255)]
+        elif isinstance(value, list):
+            value = _clipped_list(value)
         elif isinstance(value, dict):
             value = {_storable(key): _storable(inner) for key, inner in list(value.items())[:_PAIRS] if inner}
         if value:
             kept[name] = value
     return kept
+
+
+def _clipped_list(values: list[str]) -> list[str]:
+    """As many values as the server stores; the last says how many more there are."""
+    distinct = list(dict.fromkeys(_storable(value)[:_UNSENT_LENGTH] for value in values))
+    if len(distinct) <= _UNSENT:
+        return distinct
+    return [*distinct[: _UNSENT - 1], f"and {len(distinct) - _UNSENT + 1:,} more"]
 
 
 def _storable(text: str) -> str:

@@ -1,10 +1,10 @@
-"""What can go wrong, as a sentence for whoever reads the log."""
+"""Problems that the client reports, each a sentence for the log."""
 
 from __future__ import annotations
 
 
 class Problem(Exception):
-    """Something that the user can act on; its text is shown as it is."""
+    """A problem that the user can act on; its text is shown as it is."""
 
 
 class NotConfigured(Problem):
@@ -12,7 +12,7 @@ class NotConfigured(Problem):
 
 
 class Refused(Problem):
-    """The server answered, and said no: its status and code, besides the sentence."""
+    """The server refused the request: its status, error code and sentence."""
 
     def __init__(self, status: int, code: str, sentence: str) -> None:
         super().__init__(sentence)
@@ -21,4 +21,4 @@ class Refused(Problem):
 
 
 class Unreachable(Problem):
-    """No answer came, or none in time."""
+    """No answer, or none in time."""

@@ -1,4 +1,4 @@
-"""pytest-flakeboard: records what ran, when and where; masks quarantined failures; reruns; sends at the end.
+"""The pytest plugin: record what ran and where, mask quarantined failures, rerun, and upload at the end.
 
 It does nothing unless one of its options is given."""
 
@@ -10,8 +10,9 @@ from typing import Any, Iterator
 
 import pytest
 
-from flakeboard.plugin import advice, masking, rerunning, sending, writing
-from flakeboard.plugin.recording import Recorder
+from flakeboard.plugin import advice, junit_report, mask, reruns, session_end
+from flakeboard.plugin.recorder import Recorder
+from flakeboard.reports.collection import NOTES_FOLDER
 
 _ADVICE = "flakeboard_advice"
 _NAME = "flakeboard-session"
@@ -24,7 +25,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--flakeboard-quarantine", action="store_true", help="failures of quarantined tests do not fail the session"
     )
     group.addoption(
-        "--flakeboard-reruns", metavar="auto|N", default="", help="rerun failing tests: as recommended, or so often"
+        "--flakeboard-reruns",
+        metavar="auto|N",
+        default="",
+        help="rerun failing tests: as often as recommended, or N times",
     )
     group.addoption("--flakeboard-upload", action="store_true", help="send the results at the end")
 
@@ -37,56 +41,57 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class _Session:
-    """The plugin of one process: the main one, or a worker of xdist."""
+    """The plugin in one process: pytest's own, or an xdist worker."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self._told: list[str] = []
+        self._summary: list[str] = []
         self._recorder = Recorder()
         self._times = _times(config.getoption("--flakeboard-reruns"))
         given = getattr(config, "workerinput", None)
         self._is_worker = given is not None
+        self._notes = "" if self._is_worker else os.environ.pop(NOTES_FOLDER, "")
+        self._name = f"pytest-{os.getpid()}.xml"
         self._advice: dict[str, Any] = given[_ADVICE] if given is not None and _ADVICE in given else self._fetch()
 
     # -- advice --------------------------------------------------------------------------------------------------
 
     def _fetch(self) -> dict[str, Any]:
-        """Ask the server. Without an answer nothing is masked and nothing is rerun, and the summary says so."""
+        """Ask the server. Without an answer nothing is masked or rerun, and the summary says so."""
         from flakeboard import metadata
-        from flakeboard.api import Api
         from flakeboard.problems import Problem
+        from flakeboard.server.api import Api
         from flakeboard.settings import settings_from
 
-        got: dict[str, Any] = {"quarantined": {}, "reruns": {}}
+        answer: dict[str, Any] = {"quarantined": {}, "reruns": {}}
         masks, auto = self._config.getoption("--flakeboard-quarantine"), self._times == "auto"
         if not masks and not auto:
-            return got
+            return answer
         try:
             api = Api(settings_from(timeout=30.0))
             if masks:
-                run = metadata.collect()
-                got["quarantined"] = advice.quarantined(api, run.get("branch", ""), run["environment"])
+                answer["quarantined"] = advice.quarantined(api, metadata.collect())
             if auto:
-                got["reruns"] = advice.reruns(api)
+                answer["reruns"] = advice.reruns(api)
         except Problem as problem:
-            self._told.append(f"warning: no advice from the server, so nothing is masked or rerun: {problem}")
-        return got
+            self._summary.append(f"warning: no advice from the server, so nothing is masked or rerun: {problem}")
+        return answer
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """xdist: hand the advice to a worker."""
+        """Hand the advice to an xdist worker."""
         node.workerinput[_ADVICE] = self._advice
 
     # -- running -------------------------------------------------------------------------------------------------
 
     def _key(self, item: Any) -> str:
-        return advice.key(*writing.names_of(item.nodeid))
+        return advice.key(*junit_report.names_of(item.nodeid))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: Any, nextitem: Any) -> bool | None:
         if not self._times or getattr(self._config.option, "reruns", None):
-            return None  # none are wanted, or pytest-rerunfailures does them
-        rerunning.run(item, nextitem, lambda: self._reruns_of(item))
+            return None  # no reruns are wanted, or pytest-rerunfailures does them
+        reruns.run(item, nextitem, lambda: self._reruns_of(item))
         return True
 
     def _reruns_of(self, item: Any) -> int:
@@ -96,11 +101,11 @@ class _Session:
     def pytest_runtest_makereport(self, item: Any, call: Any) -> Iterator[None]:
         outcome = yield
         report = outcome.get_result()
-        if report.when == "call" and report.outcome == "failed" and not masking.is_masked(call, report):
+        if report.when == "call" and report.outcome == "failed" and not mask.is_masked(call, report):
             report.flakeboard_crash = True
         reason = self._advice["quarantined"].get(self._key(item))
-        if reason is not None and masking.is_masked(call, report):
-            masking.mask(report, reason)
+        if reason is not None and mask.is_masked(call, report):
+            mask.mask(report, reason)
 
     def pytest_report_teststatus(self, report: Any) -> tuple[str, str, str] | None:
         return ("rerun", "R", "RERUN") if report.outcome == "rerun" else None
@@ -119,47 +124,56 @@ class _Session:
         self._recorder.add_internal(str(excrepr))
 
     @pytest.hookimpl(trylast=True)
-    def pytest_sessionfinish(self, exitstatus: int) -> None:
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """Write the report and upload it. Under `flakeboard run` leave a note instead: that command uploads."""
         if self._is_worker:
             return
         path = self._config.getoption("--flakeboard-report")
         uploads = self._config.getoption("--flakeboard-upload") and not os.environ.get("FLAKEBOARD_RUN")
-        if not path and not uploads:
+        if not path and not uploads and not self._notes:
             return
+        truncated = session_end.cut_short(session, self._recorder, int(exitstatus))
         with tempfile.TemporaryDirectory(prefix="flakeboard-") as folder:
-            files = self._write(path or os.path.join(folder, "flakeboard.xml"), int(exitstatus))
+            files = self._write(path or os.path.join(self._notes or folder, self._name), int(exitstatus), truncated)
+            if self._notes:
+                session_end.leave_note(self._notes, self._config, files, truncated)
             if uploads:
-                self._send(files)
+                self._send(files, truncated)
 
-    def _write(self, path: str, exit_status: int) -> list[str]:
-        """One file, or one for each worker: `report.xml`, or `report.gw0.xml` and `report.gw1.xml`."""
+    def _write(self, path: str, exit_status: int, truncated: str) -> list[str]:
+        """Write one file, or one for each worker: `report.xml`, or `report.gw0.xml` and `report.gw1.xml`."""
         stem, suffix = os.path.splitext(path)
         files = []
         for worker, sequence in sorted(self._recorder.sequences.items()):
             files.append(f"{stem}.{worker}{suffix}" if worker else path)
-            writing.write(files[-1], sequence, worker, exit_status)
+            junit_report.write(files[-1], sequence, worker, exit_status, truncated)
         return files
 
-    def _send(self, files: list[str]) -> None:
-        """Results that cannot be sent are told, and change nothing else."""
+    def _send(self, files: list[str], truncated: str) -> None:
+        """Upload the files of all workers together. A failure is only reported: it does not fail the session."""
         from flakeboard import metadata
         from flakeboard.problems import Problem
+        from flakeboard.server.api import Api
+        from flakeboard.server.packages import named, pack
         from flakeboard.settings import settings_from
 
         try:
-            self._told.append(sending.send(settings_from(), files, metadata.collect()))
+            api, run = Api(settings_from()), metadata.collect({"truncated": truncated})
+            with pack(named(files, os.path.dirname(os.path.abspath(files[0]))), run) as package:
+                answer = api.upload(package)
+            self._summary.append(str(answer.get("page") or answer.get("url") or ""))
         except Problem as problem:
-            self._told.append(f"warning: the results were not sent: {problem}")
+            self._summary.append(f"warning: the results were not sent: {problem}")
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         from flakeboard.console import plain
 
-        for line in self._told:
+        for line in self._summary:
             terminalreporter.write_line("flakeboard: " + plain(line, 2_000))
 
 
 def _times(written: str) -> Any:
-    """Nothing, `auto`, or a number."""
+    """How often to rerun: nothing, `auto`, or a number."""
     if written in ("", "auto"):
         return written
     if written.isdigit() and int(written) <= 100:

@@ -11,9 +11,9 @@ from rest_framework.views import APIView
 from dashboard import access
 from dashboard.access import Key
 from dashboard.api.errors import ApiError
-from dashboard.trust.id_tokens import NotTrusted, looks_like_id_token
-from dashboard.trust.keys import IssuerAway
-from dashboard.trust.letting_in import repository_let_in
+from dashboard.ci_trust.ci_login import repository_let_in
+from dashboard.ci_trust.id_tokens import NotTrusted, looks_like_id_token
+from dashboard.ci_trust.keys import IssuerAway
 from ingest.services import token_touch
 from ingest.tokens import holds_token
 
@@ -39,7 +39,7 @@ class TokenAuthentication(authentication.BaseAuthentication):
         if token is None:
             raise exceptions.AuthenticationFailed("The token is unknown, expired or revoked.")
         token_touch(token=token)
-        request._request.key = token  # for who asks later who asked
+        request._request.key = token  # kept for the audit log
         return Caller(token), token
 
     def authenticate_header(self, request: Request) -> str:
@@ -65,8 +65,8 @@ class TokenSchema(OpenApiAuthenticationExtension):
     name = "token"
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
-        told = "A project's token or your own (flk_...), or an ID token of CI"
-        return {"type": "http", "scheme": "bearer", "description": told}
+        description = "A project's token or your own (flk_...), or an ID token of CI"
+        return {"type": "http", "scheme": "bearer", "description": description}
 
 
 class MayByScope(permissions.BasePermission):

@@ -6,46 +6,113 @@ from typing import Any
 
 from django.http import Http404
 from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from dashboard.api.channels_serializers import (
-    ChangedChannelSerializer,
-    ChannelChangeSerializer,
-    ChannelListSerializer,
-    ChannelSerializer,
-    NewChannelSerializer,
-    TrialSerializer,
-)
 from dashboard.api.errors import ApiError
-from dashboard.api.parsing import JSONParser
+from dashboard.api.json_parser import JSONParser
 from dashboard.api.project_view import ProjectView
+from dashboard.api.request_body import sent, token_actor
 from dashboard.api.schema import INVALID
-from dashboard.api.sent import sent, token_actor
-from dashboard.api.upload_schema import ERRORS, TOO_OFTEN
-from dashboard.notify.channels import BadChannel, Wanted, channel_create, channel_delete, channel_try, channel_update
+from dashboard.api.upload.schema import ERRORS, TOO_OFTEN
+from dashboard.notify.channels import (
+    BadChannel,
+    ChannelValues,
+    channel_create,
+    channel_delete,
+    channel_try,
+    channel_update,
+)
 from dashboard.notify.models import Channel
+from dashboard.quarantine.models import Notification
+
+CHANNEL_KINDS = tuple(Channel.Kind.values)
+PACES = tuple(Channel.Pace.values)
+NEWS = tuple(Notification.Kind.values)
+
+
+class _SaidSerializer(serializers.Serializer):
+    """What is both written and read."""
+
+    name = serializers.CharField(max_length=120)
+    kind = serializers.ChoiceField(CHANNEL_KINDS)
+    wants = serializers.ListField(
+        child=serializers.ChoiceField(NEWS), required=False, help_text="Kinds of notification; empty: all."
+    )
+    owner = serializers.CharField(
+        max_length=255, required=False, allow_blank=True, help_text="Only what this owner answers for; empty: all."
+    )
+    pace = serializers.ChoiceField(PACES, required=False, help_text="At once, or a daily digest.")
+    enabled = serializers.BooleanField(required=False)
+
+
+class ChannelSerializer(_SaidSerializer):
+    id = serializers.IntegerField()
+    hint = serializers.CharField(help_text="What of the address is shown: its host, or the e-mail address.")
+    signed = serializers.BooleanField(help_text="There is a secret.")
+    failing = serializers.BooleanField(source="is_failing", help_text="Its last messages did not arrive.")
+    failures = serializers.IntegerField(help_text="In a row, up to now.")
+    last_success_at = serializers.DateTimeField(allow_null=True)
+    last_error_at = serializers.DateTimeField(allow_null=True)
+    last_error = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    created_by = serializers.CharField()
+
+
+class ChannelListSerializer(serializers.Serializer):
+    results = ChannelSerializer(many=True)
+
+
+class ChangedChannelSerializer(ChannelSerializer):
+    secret_cleared = serializers.BooleanField(
+        help_text="The address changed, so the secret was cleared: send one for the new address."
+    )
+
+
+class NewChannelSerializer(_SaidSerializer):
+    address = serializers.CharField(max_length=2_000, help_text="A URL, or an e-mail address. It is not read back.")
+    secret = serializers.CharField(
+        max_length=200, required=False, help_text="What a webhook's messages are signed with. It is not read back."
+    )
+
+
+class ChannelChangeSerializer(NewChannelSerializer):
+    """What is left out stays as it is."""
+
+    name = serializers.CharField(max_length=120, required=False)
+    kind = serializers.ChoiceField(CHANNEL_KINDS, required=False)
+    address = serializers.CharField(max_length=2_000, required=False, help_text="Another one clears the secret.")
+    secret = serializers.CharField(
+        max_length=200, required=False, allow_blank=True, help_text="Empty: messages are no longer signed."
+    )
+
+
+class TrialSerializer(serializers.Serializer):
+    ok = serializers.BooleanField()
+    error = serializers.CharField(help_text="Why it did not arrive; empty where it did.")
+
 
 _LARGEST = 2**63 - 1
 _KEPT = ("name", "kind", "wants", "owner", "pace", "enabled")
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _answer_bad_channel() -> Iterator[None]:
     try:
         yield
     except BadChannel as error:
         raise ApiError(422, "invalid", f"{error.field}: {error.sentence}") from error
 
 
-def _shown(channel: Channel, **more: Any) -> dict[str, Any]:
+def _channel_body(channel: Channel, **more: Any) -> dict[str, Any]:
     kept = (*_KEPT, "hint", "is_failing", "failures", "last_success_at", "last_error_at", "last_error")
-    told = {name: getattr(channel, name) for name in (*kept, "created_at", "created_by")}
-    return {"id": channel.pk, "signed": bool(channel.secret), **told, **more}
+    values = {name: getattr(channel, name) for name in (*kept, "created_at", "created_by")}
+    return {"id": channel.pk, "signed": bool(channel.secret), **values, **more}
 
 
-def _wanted(told: dict[str, Any]) -> Wanted:
-    return Wanted(**{**told, "wants": tuple(told.get("wants", ()))})
+def _wanted(values: dict[str, Any]) -> ChannelValues:
+    return ChannelValues(**{**values, "wants": tuple(values.get("wants", ()))})
 
 
 class ChannelListView(ProjectView):
@@ -59,7 +126,7 @@ class ChannelListView(ProjectView):
         responses={200: ChannelListSerializer, **ERRORS},
     )
     def get(self, request: Request, slug: str) -> Response:
-        rows = [_shown(one) for one in self.project().channels.all()]
+        rows = [_channel_body(channel) for channel in self.project().channels.all()]
         return Response(ChannelListSerializer({"results": rows}).data)
 
     @extend_schema(
@@ -70,10 +137,10 @@ class ChannelListView(ProjectView):
         responses={201: ChannelSerializer, **ERRORS, 422: INVALID},
     )
     def post(self, request: Request, slug: str) -> Response:
-        told = sent(NewChannelSerializer, request)
-        with _told():
-            made = channel_create(project=self.project(), wanted=_wanted(told), by=token_actor(request).name)
-        return Response(ChannelSerializer(_shown(made)).data, status=201)
+        values = sent(NewChannelSerializer, request)
+        with _answer_bad_channel():
+            made = channel_create(project=self.project(), wanted=_wanted(values), by=token_actor(request).name)
+        return Response(ChannelSerializer(_channel_body(made)).data, status=201)
 
 
 class OneChannelView(ProjectView):
@@ -93,7 +160,7 @@ class ChannelView(OneChannelView):
         operation_id="channels_retrieve", summary="One channel", responses={200: ChannelSerializer, **ERRORS}
     )
     def get(self, request: Request, slug: str, channel_id: int) -> Response:
-        return Response(ChannelSerializer(_shown(self.channel())).data)
+        return Response(ChannelSerializer(_channel_body(self.channel())).data)
 
     @extend_schema(
         operation_id="channels_update",
@@ -103,11 +170,11 @@ class ChannelView(OneChannelView):
         responses={200: ChangedChannelSerializer, **ERRORS, 422: INVALID},
     )
     def patch(self, request: Request, slug: str, channel_id: int) -> Response:
-        channel, told = self.channel(), sent(ChannelChangeSerializer, request)
+        channel, values = self.channel(), sent(ChannelChangeSerializer, request)
         kept = {name: getattr(channel, name) for name in _KEPT}
-        with _told():
-            changed, cleared = channel_update(channel=channel, wanted=_wanted({**kept, **told}))
-        return Response(ChangedChannelSerializer(_shown(changed, secret_cleared=cleared)).data)
+        with _answer_bad_channel():
+            changed, cleared = channel_update(channel=channel, wanted=_wanted({**kept, **values}))
+        return Response(ChangedChannelSerializer(_channel_body(changed, secret_cleared=cleared)).data)
 
     @extend_schema(
         operation_id="channels_destroy",

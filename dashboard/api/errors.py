@@ -11,7 +11,8 @@ from rest_framework import exceptions, status
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
-from dashboard.people.rates import TooOften
+from dashboard.error_sentences import NO_FILES, UNREADABLE
+from dashboard.people.throttling import TooOften
 from ingest.junit.problems import Refused
 from ingest.tokens import redact
 
@@ -59,8 +60,8 @@ _KNOWN: dict[type[Exception], ApiError] = {
     PermissionDenied: ApiError(403, "forbidden", "This token may not do that."),
     exceptions.PermissionDenied: ApiError(403, "forbidden", "This token may not do that."),
     exceptions.MethodNotAllowed: ApiError(405, "method_not_allowed", "This address does not take that method."),
-    exceptions.ParseError: ApiError(400, "bad_request", "The request cannot be read."),
-    TooManyFilesSent: ApiError(413, "limit_files", "The upload has too many files (LIMIT_FILES): send an archive."),
+    exceptions.ParseError: ApiError(400, "bad_request", UNREADABLE),
+    TooManyFilesSent: ApiError(415, "no_files", NO_FILES),
     RequestDataTooBig: ApiError(413, "limit_fields", "The form fields are too large: send files as files."),
 }
 
@@ -89,7 +90,7 @@ def handle(exception: Exception, context: dict[str, Any]) -> Response | None:
     if isinstance(exception, exceptions.APIException):
         return ApiError(exception.status_code, exception.default_code, str(exception.detail)).response()
     if isinstance(exception, SuspiciousOperation):
-        return ApiError(status.HTTP_400_BAD_REQUEST, "bad_request", "The request cannot be read.").response()
+        return ApiError(status.HTTP_400_BAD_REQUEST, "bad_request", UNREADABLE).response()
     logger.exception("unexpected error in the API", exc_info=exception)
     return ApiError(500, "internal", "Something went wrong on our side; it is in the server's log.").response()
 

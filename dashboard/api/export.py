@@ -12,9 +12,9 @@ from dashboard.api.errors import ApiError
 from dashboard.api.listing import asked, one_of
 from dashboard.api.project_view import ProjectView
 from dashboard.api.schema import INVALID
-from dashboard.api.upload_schema import ERRORS, error_answer
-from dashboard.keeping.export.archive import Archive, ExportRunning
-from dashboard.keeping.export.writing import FORMATS, NoParquet
+from dashboard.api.upload.schema import ERRORS, error_answer
+from dashboard.retention.export.archive import Archive, ExportRunning
+from dashboard.retention.export.writers import FORMATS, NoParquet
 
 _BUSY = "Another export of this project is under way; ask again when it is done."
 _AGAIN_SECONDS = 30

@@ -8,7 +8,7 @@ from django.http import QueryDict
 from rest_framework import serializers
 from rest_framework.request import Request
 
-from analytics.listing import Page
+from analytics.columns.query import Page
 from analytics.models import Analysis
 from dashboard.api.errors import ApiError
 
@@ -44,7 +44,7 @@ class SeveralField(serializers.MultipleChoiceField):
 
     def get_value(self, dictionary: QueryDict) -> list[str]:
         written: Iterable[str] = dictionary.getlist(self.field_name)
-        return [part for one in written for part in one.split(",") if part]
+        return [part for text in written for part in text.split(",") if part]
 
 
 def several(name: str, choices: Sequence[str], words: str) -> SeveralField:
@@ -76,10 +76,10 @@ def checked(serializer: serializers.Serializer) -> dict[str, Any]:
 
 
 def invalid(serializer: serializers.Serializer) -> ApiError:
-    """All that is wrong, in sentences that name the fields."""
+    """Build a 422 error whose sentences name every invalid field."""
     wrong = [(name, str(message)) for name, messages in serializer.errors.items() for message in messages]
-    told = (message if message.startswith(name) else f"{name}: {message}" for name, message in wrong)
-    return ApiError(422, "invalid", " ".join(told), fields=serializer.errors)
+    sentences = (message if message.startswith(name) else f"{name}: {message}" for name, message in wrong)
+    return ApiError(422, "invalid", " ".join(sentences), fields=serializer.errors)
 
 
 # -- what is answered --------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ class NewestFirst(CursorPagination):
     max_page_size = 500
 
     def get_page_size(self, request: Request) -> int:
-        """As many as asked for; a number that is none is told, not passed over."""
+        """The page size asked for; an invalid number is an error."""
         asked = request.query_params.get(self.page_size_query_param)
         if asked is None:
             return self.page_size

@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.serializers import Serializer
 
-from dashboard.api.upload_schema import ERRORS, error_answer
+from dashboard.api.upload.schema import ERRORS, error_answer
 
 _KNOWN = OpenApiParameter(
     "If-None-Match",
@@ -42,12 +42,13 @@ def reading(
 
 
 def promise_everywhere(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """What any operation can answer, and any that takes a body: said once here, so that no view can forget it."""
-    for operation in (one for methods in result["paths"].values() for one in methods.values()):
-        told = {"503": "The database is away; see Retry-After."}
+    """Document the errors that every operation, or every one with a body, can answer, so that no view forgets them."""
+    for operation in (method for methods in result["paths"].values() for method in methods.values()):
+        descriptions = {"503": "The database is away; see Retry-After."}
         if "requestBody" in operation:
-            told["415"] = "A content type that is not taken here."
-        for status, words in told.items():
+            descriptions["415"] = "A content type that is not taken here."
+            descriptions["413"] = "A body that is larger than what is taken here."
+        for status, words in descriptions.items():
             content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
             operation["responses"].setdefault(status, {"description": words, "content": content})
     return result

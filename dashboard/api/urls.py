@@ -1,22 +1,10 @@
 from django.urls import path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
-from dashboard.api import (
-    analyses,
-    channels,
-    clusters,
-    export,
-    gate,
-    incidents,
-    orders,
-    owners,
-    policy,
-    priorities,
-    quarantines,
-    reruns,
-    tests,
-    uploads,
-)
+from dashboard.api import channels, export
+from dashboard.api.analysis import analyses, clusters, incidents, orders, priorities, reruns, tests
+from dashboard.api.quarantine import gate, owners, policy, quarantines
+from dashboard.api.upload import uploads
 
 _PROJECT = "v1/projects/<slug:slug>/"
 

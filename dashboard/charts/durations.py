@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import quantiles
 
-from dashboard.charts import labels, palette
+from analytics import wording
+from dashboard.charts import palette
 from dashboard.charts.figure import Figure, Table, Trace, box, figure, rows, scatter
 
 _LEAST = 0.001
@@ -63,13 +64,13 @@ def _box(group: _Group, row: int) -> Trace:
 
 
 def _dots(group: _Group, row: int) -> Trace:
-    """Some of the executions, evenly over the sorted ones, strewn below the box so that they do not hide each other."""
+    """An even sample of the sorted executions, scattered below the box so that dots do not overlap."""
     seconds = sorted(group.seconds)
     step = max(len(seconds) / _MOST_DOTS, 1.0)
-    some = [seconds[int(place * step)] for place in range(int(len(seconds) / step))]
+    sample = [seconds[int(place * step)] for place in range(int(len(seconds) / step))]
     return scatter(
-        x=[max(value, _LEAST) for value in some],
-        y=[round(row + 0.24 + 0.16 * (place * 0.618 % 1), 3) for place in range(len(some))],
+        x=[max(value, _LEAST) for value in sample],
+        y=[round(row + 0.24 + 0.16 * (place * 0.618 % 1), 3) for place in range(len(sample))],
         mode="markers",
         marker={"color": group.colour, "symbol": group.symbol, "size": 6, "opacity": 0.75},
         hovertemplate="%{x:.3~s}s<extra></extra>",
@@ -77,8 +78,8 @@ def _dots(group: _Group, row: int) -> Trace:
 
 
 def _label(group: _Group) -> str:
-    middle = labels.seconds(_five(group.seconds)[2])
-    return f"{group.name}: median {middle} of {labels.counted(len(group.seconds), 'execution')}"
+    middle = wording.seconds(_five(group.seconds)[2])
+    return f"{group.name}: median {middle} of {wording.counted(len(group.seconds), 'execution')}"
 
 
 def chart(data: Durations) -> Figure | None:
@@ -90,7 +91,7 @@ def chart(data: Durations) -> Figure | None:
         "type": "log",
         "title": {"text": "duration (log scale)"},
         "tickvals": list(_TICKS),
-        "ticktext": [labels.seconds(tick) for tick in _TICKS],
+        "ticktext": [wording.seconds(tick) for tick in _TICKS],
     }
     named = rows([_label(group) for group in groups], lift=34, above=0.5)
     return figure(traces, height=110 * len(groups) + 70, showlegend=False, xaxis=axis, **named)
@@ -99,7 +100,7 @@ def chart(data: Durations) -> Figure | None:
 def table(data: Durations) -> Table:
     headers = ("Verdict", "Executions", "Shortest", "Lower quartile", "Median", "Upper quartile", "Longest")
     found = (
-        (group.name, f"{len(group.seconds):,}", *(labels.seconds(value) for value in _five(group.seconds)))
+        (group.name, f"{len(group.seconds):,}", *(wording.seconds(value) for value in _five(group.seconds)))
         for group in _groups(data)
     )
     return Table(headers, tuple(found))

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from dashboard.charts import labels, palette
+from analytics import wording
+from dashboard.charts import palette
 from dashboard.charts.figure import Figure, Table, figure, horizontal_mark, reruns_axis, scatter, share_axis, thinned
 
 
@@ -34,7 +35,7 @@ def chart(data: Exposure) -> Figure | None:
             x=n,
             y=share,
             mode="lines",
-            name=f"with a chance of {labels.percent(line.chance)}",
+            name=f"with a chance of {wording.percent(line.chance)}",
             line={"color": colour, "dash": dash, "width": 2.5, "shape": "hv"},
             hovertemplate="%{x:,d} reruns: %{y:.1%}",
         )
@@ -45,7 +46,7 @@ def chart(data: Exposure) -> Figure | None:
         height=340,
         shapes=[horizontal_mark(0.8)],
         xaxis=reruns_axis(max(line.n[-1] for line in lines)),
-        yaxis=share_axis(f"share of {labels.counted(data.tests, 'flaky test')} exposed (%)", 1.0),
+        yaxis=share_axis(f"share of {wording.counted(data.tests, 'flaky test')} exposed (%)", 1.0),
     )
 
 
@@ -53,10 +54,10 @@ def table(data: Exposure) -> Table:
     asked = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1_000)
     known = [dict(zip(line.n, line.share, strict=True)) for line in data.lines]
     rows = (
-        (f"{n:,}", *(labels.percent(shares.get(n)) for shares in known))
+        (f"{n:,}", *(wording.percent(shares.get(n)) for shares in known))
         for n in asked
-        if any(n in one for one in known)
+        if any(n in shares for shares in known)
     )
     return Table(
-        ("Reruns", *(f"Exposed with a chance of {labels.percent(one.chance)}" for one in data.lines)), tuple(rows)
+        ("Reruns", *(f"Exposed with a chance of {wording.percent(line.chance)}" for line in data.lines)), tuple(rows)
     )

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from math import log10
+from types import ModuleType
 from typing import Any
 
 from dashboard.charts import palette
@@ -47,10 +48,10 @@ def _rounded(value: Any) -> Any:
 
 
 def thinned(n: Sequence[int], values: Sequence[float]) -> tuple[list[int], list[float]]:
-    """A curve for a log axis: every point while they lie apart, then one for each two per cent, and the last."""
+    """Thin a curve for a log axis to points at least two per cent apart, and keep the last point."""
     kept: list[int] = []
-    for place, one in enumerate(n):
-        if not kept or one >= n[kept[-1]] * 1.02 or place == len(n) - 1:
+    for place, number in enumerate(n):
+        if not kept or number >= n[kept[-1]] * 1.02 or place == len(n) - 1:
             kept.append(place)
     return [n[place] for place in kept], [values[place] for place in kept]
 
@@ -78,11 +79,11 @@ _MILLISECONDS_A_DAY = 86_400_000
 
 
 def day_axis(days: Sequence[date], **more: Any) -> dict[str, Any]:
-    """An axis of whole days, or of weeks by their first: ticks are such days too, and those a week apart Mondays."""
+    """A date axis with ticks on whole days, or on Mondays where they are a week or more apart."""
     first, last = min(days), max(days)
     period = 7 if last > first and all((day - first).days % 7 == 0 for day in days) else 1
     enough = ((last - first).days + 1) / _MOST_TICKS
-    step = next((one for one in _DAY_STEPS if one >= max(enough, period)), _DAY_STEPS[-1])
+    step = next((interval for interval in _DAY_STEPS if interval >= max(enough, period)), _DAY_STEPS[-1])
     beside = timedelta(days=period / 2)
     ends = [(datetime.combine(day, time.min) + by).isoformat() for day, by in ((first, -beside), (last, beside))]
     return {"type": "date", "tick0": _MONDAY, "dtick": step * _MILLISECONDS_A_DAY, "range": ends, **more}
@@ -127,6 +128,26 @@ def bars(x: Sequence[Any], y: Sequence[float], name: str, colour: str, shape: st
     return {"type": "bar", "x": list(x), "y": list(y), "name": name, "marker": marker, **more}
 
 
+def day_width(days: Sequence[Any]) -> dict[str, Any]:
+    """A bar that stands alone has no neighbour from which its width could be told."""
+    return {"width": 0.3 * _MILLISECONDS_A_DAY} if len(days) == 1 else {}
+
+
 def _hatching(shape: str) -> dict[str, Any]:
     """Lines in the colour of the ground over the bar's own."""
     return {"shape": shape, "fillmode": "overlay", "fgcolor": palette.SURFACE, "size": 6, "solidity": 0.25}
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A chart as partials/chart.html takes it."""
+
+    figure: Figure | None
+    table: Table
+
+
+def draw(module: ModuleType, data: Any, height: int | None = None) -> Chart:
+    figure = module.chart(data)
+    if figure is not None and height is not None:
+        figure["layout"]["height"] = height
+    return Chart(figure, module.table(data))

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
-from dashboard.charts import labels, palette
+from analytics import wording
+from dashboard.charts import palette
 from dashboard.charts.figure import Figure, Table, Trace, figure, heatmap, scatter
 
 _MOST_CROSSES = 1_500
@@ -61,7 +62,7 @@ def _run_ticks(data: Heatmap) -> dict[str, Any]:
     """At most six run names: the first, the last and some between."""
     step = max((len(data.runs) - 1) / 5, 1)
     places = sorted({round(place * step) for place in range(6) if round(place * step) < len(data.runs)})
-    return {"tickvals": places, "ticktext": [labels.short(data.runs[place], 12) for place in places]}
+    return {"tickvals": places, "ticktext": [wording.short(data.runs[place], 12) for place in places]}
 
 
 def chart(data: Heatmap) -> Figure | None:
@@ -69,7 +70,7 @@ def chart(data: Heatmap) -> Figure | None:
         return None
     names = {
         "tickvals": list(range(len(data.tests))),
-        "ticktext": [labels.short(name, 24) for name in data.tests],
+        "ticktext": [wording.short(name, 24) for name in data.tests],
         "range": [len(data.tests) - 0.5, -0.5],
     }
     return figure(
@@ -86,5 +87,5 @@ def table(data: Heatmap) -> Table:
     for name, row in zip(data.tests, data.cells, strict=True):
         failed = [run for run, cell in zip(data.runs, row, strict=True) if cell is Cell.FAILED]
         ran = sum(cell is not Cell.ABSENT for cell in row)
-        rows.append((labels.plain(name), f"{len(failed):,}", f"{ran:,}", ", ".join(map(labels.plain, failed)) or "–"))
+        rows.append((wording.plain(name), f"{len(failed):,}", f"{ran:,}", ", ".join(map(wording.plain, failed)) or "–"))
     return Table(("Test", "Failed", "Runs it was in", "Failed in"), tuple(rows))

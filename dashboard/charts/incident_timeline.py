@@ -4,7 +4,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime
 
-from dashboard.charts import labels, palette
+from analytics import wording
+from dashboard.charts import palette
 from dashboard.charts.figure import Figure, Table, Trace, figure, rows, scatter, time_axis
 
 
@@ -42,24 +43,25 @@ _LOOKS = (
 def _places(data: IncidentTimeline) -> dict[str, int]:
     """Rows, the one with most incidents first."""
     counts: dict[str, int] = defaultdict(int)
-    for one in data.incidents:
-        counts[one.place] += 1
+    for incident in data.incidents:
+        counts[incident.place] += 1
     return {place: row for row, place in enumerate(sorted(counts, key=lambda place: (-counts[place], place)))}
 
 
-def _hover(one: TimedIncident) -> str:
-    told = f"<br>{labels.short(one.signature, 80)}" if one.signature else ""
-    extent = f"{labels.counted(one.tests, 'test')} in {labels.counted(one.runs, 'run')}"
-    return f"{labels.moment(one.started)} UTC, {one.state}<br>{labels.escaped(one.place)}<br>{extent}{told}"
+def _hover(incident: TimedIncident) -> str:
+    message = f"<br>{wording.short(incident.signature, 80)}" if incident.signature else ""
+    extent = f"{wording.counted(incident.tests, 'test')} in {wording.counted(incident.runs, 'run')}"
+    when = f"{wording.moment(incident.started)} UTC, {incident.state}"
+    return f"{when}<br>{wording.escaped(incident.place)}<br>{extent}{message}"
 
 
 def _spans(data: IncidentTimeline, row_of: dict[str, int]) -> Trace:
     """How long each lasted, as one trace of lines with gaps between."""
     x: list[str | None] = []
     y: list[int | None] = []
-    for one in data.incidents:
-        x += [labels.moment(one.started), labels.moment(one.ended), None]
-        y += [row_of[one.place], row_of[one.place], None]
+    for incident in data.incidents:
+        x += [wording.moment(incident.started), wording.moment(incident.ended), None]
+        y += [row_of[incident.place], row_of[incident.place], None]
     return scatter(
         x=x, y=y, mode="lines", line={"color": palette.OTHER, "width": 5}, hoverinfo="skip", showlegend=False
     )
@@ -71,24 +73,24 @@ def chart(data: IncidentTimeline) -> Figure | None:
     row_of = _places(data)
     traces = [_spans(data, row_of)]
     for state, colour, symbol in _LOOKS:
-        some = [one for one in data.incidents if one.state == state]
-        if some:
+        incidents = [incident for incident in data.incidents if incident.state == state]
+        if incidents:
             traces.append(
                 scatter(
-                    x=[labels.moment(one.started) for one in some],
-                    y=[row_of[one.place] for one in some],
+                    x=[wording.moment(incident.started) for incident in incidents],
+                    y=[row_of[incident.place] for incident in incidents],
                     mode="markers+text",
                     name=state,
-                    text=[f"{one.tests:,}" for one in some],
+                    text=[f"{incident.tests:,}" for incident in incidents],
                     textposition="bottom center",
                     marker={"color": colour, "symbol": symbol, "size": 12, "line": {"width": 1.5}},
-                    hovertext=[_hover(one) for one in some],
+                    hovertext=[_hover(incident) for incident in incidents],
                     hoverinfo="text",
                 )
             )
-    names = [labels.short(place, 44) for place in row_of]
+    names = [wording.short(place, 44) for place in row_of]
     axis = time_axis(
-        range=[labels.moment(data.since), labels.moment(data.until)],
+        range=[wording.moment(data.since), wording.moment(data.until)],
         title={"text": "time (UTC); number = tests that failed"},
     )
     return figure(traces, height=58 * len(row_of) + 110, xaxis=axis, showlegend=True, **rows(names, lift=20))
@@ -98,15 +100,15 @@ def table(data: IncidentTimeline) -> Table:
     headers = ("Started (UTC)", "Ended (UTC)", "Host", "Environment", "Runs", "Tests", "State", "Signature")
     found = (
         (
-            labels.moment(one.started),
-            labels.moment(one.ended),
-            labels.plain(one.host),
-            labels.plain(one.environment),
-            f"{one.runs:,}",
-            f"{one.tests:,}",
-            one.state,
-            labels.plain(one.signature),
+            wording.moment(incident.started),
+            wording.moment(incident.ended),
+            wording.plain(incident.host),
+            wording.plain(incident.environment),
+            f"{incident.runs:,}",
+            f"{incident.tests:,}",
+            incident.state,
+            wording.plain(incident.signature),
         )
-        for one in data.incidents
+        for incident in data.incidents
     )
     return Table(headers, tuple(found))

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from itertools import accumulate
 
-from dashboard.charts import labels, palette
+from analytics import wording
+from dashboard.charts import palette
 from dashboard.charts.figure import Figure, Table, figure, note, scatter, share_axis
 
 
@@ -17,7 +18,7 @@ class MaxBurstCdf:
 def _steps(data: MaxBurstCdf) -> tuple[list[int], list[float], list[int]]:
     found = sorted((length, count) for length, count in data.tests if count)
     sums = list(accumulate(count for _, count in found))
-    return [length for length, _ in found], [one / sums[-1] for one in sums] if sums else [], sums
+    return [length for length, _ in found], [total / sums[-1] for total in sums] if sums else [], sums
 
 
 def chart(data: MaxBurstCdf) -> Figure | None:
@@ -33,7 +34,7 @@ def chart(data: MaxBurstCdf) -> Figure | None:
     )
     dots = scatter(x=lengths, y=shares, mode="markers", marker={"color": palette.MAIN, "size": 7}, hoverinfo="skip")
     five = max((share for length, share in zip(lengths, shares, strict=True) if length <= 5), default=0.0)
-    words = f"{labels.percent(five)} of {labels.counted(sums[-1], 'flaky test')}: at most 5 in a row"
+    words = f"{wording.percent(five)} of {wording.counted(sums[-1], 'flaky test')}: at most 5 in a row"
     return figure(
         [line, dots],
         height=340,
@@ -53,7 +54,7 @@ def table(data: MaxBurstCdf) -> Table:
     lengths, shares, sums = _steps(data)
     counts = dict(data.tests)
     rows = (
-        (f"{length:,}", f"{counts[length]:,}", f"{total:,}", labels.percent(share))
+        (f"{length:,}", f"{counts[length]:,}", f"{total:,}", wording.percent(share))
         for length, share, total in zip(lengths, shares, sums, strict=True)
     )
     return Table(("Longest burst", "Tests", "Tests up to it", "Share up to it"), tuple(rows))

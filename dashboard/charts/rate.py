@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dashboard.charts import labels
+from analytics import wording
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,8 @@ class Rate:
     @property
     def cells(self) -> tuple[str, str, str, str]:
         """For a table: hits, total, share, interval."""
-        interval = f"{labels.percent(self.low)} to {labels.percent(self.high)}" if self.total else "–"
-        return f"{self.hits:,}", f"{self.total:,}", labels.percent(self.share), interval
+        interval = f"{wording.percent(self.low)} to {wording.percent(self.high)}" if self.total else "–"
+        return f"{self.hits:,}", f"{self.total:,}", wording.percent(self.share), interval
 
 
 def known(rates: Sequence[Rate]) -> bool:

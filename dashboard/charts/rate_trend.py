@@ -3,8 +3,20 @@
 from dataclasses import dataclass
 from datetime import date
 
-from dashboard.charts import labels, palette
-from dashboard.charts.figure import Figure, Table, Trace, bars, count_axis, day_axis, figure, scatter, share_axis
+from analytics import wording
+from dashboard.charts import palette
+from dashboard.charts.figure import (
+    Figure,
+    Table,
+    Trace,
+    bars,
+    count_axis,
+    day_axis,
+    day_width,
+    figure,
+    scatter,
+    share_axis,
+)
 from dashboard.charts.rate import Rate, error_bars, highest, hover
 
 
@@ -23,24 +35,24 @@ class RateTrend:
 
 def _band(days: list[DayRate]) -> list[Trace]:
     """The interval as two lines with the room between them filled; days without executions leave a gap."""
-    x = [labels.day(one.day) for one in days]
+    x = [wording.day(day.day) for day in days]
     plain = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "legendgroup": "band"}
-    high = scatter(x=x, y=[one.rate.high for one in days], showlegend=False, **plain)
+    high = scatter(x=x, y=[day.rate.high for day in days], showlegend=False, **plain)
     low = scatter(
-        x=x, y=[one.rate.low for one in days], fill="tonexty", fillcolor=palette.BAND, name="95 % interval", **plain
+        x=x, y=[day.rate.low for day in days], fill="tonexty", fillcolor=palette.BAND, name="95 % interval", **plain
     )
     return [high, low]
 
 
 def _line(days: list[DayRate]) -> Trace:
     return scatter(
-        x=[labels.day(one.day) for one in days],
-        y=[one.rate.share for one in days],
+        x=[wording.day(day.day) for day in days],
+        y=[day.rate.share for day in days],
         mode="lines+markers",
         name="failure rate",
         line={"color": palette.MAIN, "width": 2},
         marker={"size": 5},
-        hovertext=[hover(one.rate) for one in days],
+        hovertext=[hover(day.rate) for day in days],
         hoverinfo="x+text",
     )
 
@@ -48,32 +60,33 @@ def _line(days: list[DayRate]) -> Trace:
 def _pieces(days: tuple[DayRate, ...]) -> list[list[DayRate]]:
     """Days in a row that all have executions: a band is not drawn across days of which nothing is known."""
     pieces: list[list[DayRate]] = [[]]
-    for one in days:
-        if one.rate.total:
-            pieces[-1].append(one)
+    for day in days:
+        if day.rate.total:
+            pieces[-1].append(day)
         elif pieces[-1]:
             pieces.append([])
     return [piece for piece in pieces if piece]
 
 
 def chart(data: RateTrend) -> Figure | None:
-    known = [one for one in data.days if one.rate.total]
+    known = [day for day in data.days if day.rate.total]
     if not known:
         return None
-    rates = [one.rate for one in known]
+    rates = [day.rate for day in known]
     traces = [trace for piece in _pieces(data.days) for trace in _band(piece)]
     for trace in traces[2:]:
         trace["showlegend"] = False
     line = _line(list(data.days))
     alone = [piece[0].rate for piece in _pieces(data.days) if len(piece) == 1]
     if len(alone) == len(known):
-        line["error_y"] = error_bars([one.rate for one in data.days], palette.MAIN)
-    days, totals = [labels.day(one.day) for one in data.days], [one.rate.total for one in data.days]
-    counts = bars(days, totals, data.unit, palette.QUIET, yaxis="y2", showlegend=False, hovertemplate="%{x}: %{y:,d}")
+        line["error_y"] = error_bars([day.rate for day in data.days], palette.MAIN)
+    days, totals = [wording.day(day.day) for day in data.days], [day.rate.total for day in data.days]
+    more = {"yaxis": "y2", "showlegend": False, "hovertemplate": "%{x}: %{y:,d}", **day_width(days)}
+    counts = bars(days, totals, data.unit, palette.QUIET, **more)
     return figure(
         [*traces, line, counts],
         height=380,
-        xaxis=day_axis([one.day for one in data.days], anchor="y2"),
+        xaxis=day_axis([day.day for day in data.days], anchor="y2"),
         yaxis=share_axis(f"failure rate (% of {data.unit})", highest(rates), domain=[0.34, 1]),
         yaxis2=count_axis(data.unit, max(totals), domain=[0, 0.2], nticks=3, dtick=None),
     )
@@ -81,4 +94,4 @@ def chart(data: RateTrend) -> Figure | None:
 
 def table(data: RateTrend) -> Table:
     headers = ("Day", "Failed", data.unit.capitalize(), "Failure rate", "95 % interval")
-    return Table(headers, tuple((labels.day(one.day), *one.rate.cells) for one in data.days))
+    return Table(headers, tuple((wording.day(day.day), *day.rate.cells) for day in data.days))

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from dashboard.charts import labels, palette
+from analytics import wording
+from dashboard.charts import palette
 from dashboard.charts.figure import (
     Figure,
     Table,
@@ -39,7 +40,7 @@ _LOOKS = ((palette.PASSED, "dash"), (palette.FAILED, "solid"), (palette.INCIDENT
 
 
 def _words(number: RerunNumber) -> str:
-    cost = "" if number.seconds is None else f", {labels.seconds(number.seconds)}"
+    cost = "" if number.seconds is None else f", {wording.seconds(number.seconds)}"
     return f"{number.purpose}: {number.reruns:,}{cost}"
 
 
@@ -62,7 +63,7 @@ def _marks(data: RerunCurve) -> list[Trace]:
 def chart(data: RerunCurve) -> Figure | None:
     if not data.n:
         return None
-    most = max([*data.n, *(one.reruns or 1 for one in data.numbers)])
+    most = max([*data.n, *(number.reruns or 1 for number in data.numbers)])
     n, exposed = thinned(data.n, data.exposed)
     curve = scatter(
         x=n,
@@ -85,13 +86,13 @@ def table(data: RerunCurve) -> Table:
     """The three numbers first, then the curve at the steps that people ask for."""
     numbers = (
         (
-            f"to {one.purpose}",
-            "more than the limit" if one.reruns is None else f"{one.reruns:,}",
-            labels.seconds(one.seconds),
+            f"to {number.purpose}",
+            "more than the limit" if number.reruns is None else f"{number.reruns:,}",
+            wording.seconds(number.seconds),
         )
-        for one in data.numbers
+        for number in data.numbers
     )
     known = dict(zip(data.n, data.exposed, strict=True))
     asked = [n for n in (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1_000) if n in known]
-    steps = ((f"chance of exposing it by {n:,}", f"{n:,}", labels.percent(known[n])) for n in asked)
+    steps = ((f"chance of exposing it by {n:,}", f"{n:,}", wording.percent(known[n])) for n in asked)
     return Table(("What for", "Reruns", "Machine time or chance"), (*numbers, *steps))

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from dashboard.charts import labels, palette
+from analytics import wording
+from dashboard.charts import palette
 from dashboard.charts.figure import Figure, Table, figure, note, scatter, share_axis
 from dashboard.charts.rate import Rate, error_bars, hover
 
@@ -14,7 +15,8 @@ class RetryStep:
 
     n: int
     cleared: Rate
-    minutes: float
+    minutes: float | None
+    """None where no duration is known."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +36,13 @@ def _floor(steps: list[RetryStep]) -> float:
 
 
 def _recommendation(step: RetryStep) -> dict[str, Any]:
-    words = f"◆ recommended: {labels.counted(step.n, 'retry', 'retries')}, {labels.percent(step.cleared.share)} cleared"
+    words = (
+        f"◆ recommended: {wording.counted(step.n, 'retry', 'retries')}, {wording.percent(step.cleared.share)} cleared"
+    )
     return note(words, 1, 0.06, xref="paper", yref="paper", xanchor="right")
+
+
+_TIME = "machine time of the retries (minutes)"
 
 
 def chart(data: Retries) -> Figure | None:
@@ -43,8 +50,9 @@ def chart(data: Retries) -> Figure | None:
     if not steps:
         return None
     best = [step for step in steps if step.n == data.recommended]
+    timed = all(step.minutes is not None for step in steps)
     line = scatter(
-        x=[step.minutes for step in steps],
+        x=[step.minutes if timed else step.n for step in steps],
         y=[step.cleared.share for step in steps],
         mode="lines+markers+text",
         text=[f"n = {step.n}" for step in steps],
@@ -56,10 +64,7 @@ def chart(data: Retries) -> Figure | None:
             "symbol": ["diamond" if step in best else "circle" for step in steps],
         },
         error_y=error_bars([step.cleared for step in steps], palette.MAIN),
-        hovertext=[
-            f"{labels.counted(step.n, 'retry', 'retries')}, {step.minutes:,.0f} min<br>{hover(step.cleared)}"
-            for step in steps
-        ],
+        hovertext=[f"{_step_label(step)}<br>{hover(step.cleared)}" for step in steps],
         hoverinfo="text",
     )
     return figure(
@@ -67,7 +72,7 @@ def chart(data: Retries) -> Figure | None:
         height=360,
         showlegend=False,
         annotations=[_recommendation(step) for step in best],
-        xaxis={"title": {"text": "machine time of the retries (minutes)"}, "rangemode": "tozero", "nticks": 8},
+        xaxis={"title": {"text": _TIME if timed else "retries (time unknown)"}, "rangemode": "tozero", "nticks": 8},
         yaxis=share_axis("flaky failures cleared by n retries (%)", 1.0, range=[_floor(steps), 1.03]),
     )
 
@@ -75,7 +80,16 @@ def chart(data: Retries) -> Figure | None:
 def table(data: Retries) -> Table:
     headers = ("Retries", "Failures cleared", "Flaky failures", "Share cleared", "95 % interval", "Machine minutes", "")
     rows = (
-        (f"{step.n}", *step.cleared.cells, f"{step.minutes:,.1f}", "recommended" if step.n == data.recommended else "")
+        (f"{step.n}", *step.cleared.cells, _minutes(step.minutes), "recommended" if step.n == data.recommended else "")
         for step in _steps(data)
     )
     return Table(headers, tuple(rows))
+
+
+def _minutes(minutes: float | None) -> str:
+    return "time unknown" if minutes is None else f"{minutes:,.1f}"
+
+
+def _step_label(step: RetryStep) -> str:
+    minutes = _minutes(step.minutes) + ("" if step.minutes is None else " min")
+    return f"{wording.counted(step.n, 'retry', 'retries')}, {minutes}"

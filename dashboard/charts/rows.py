@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dashboard.charts import labels, palette
+from analytics import wording
+from dashboard.charts import palette
 from dashboard.charts.figure import Figure, Table, figure, rows, scatter, share_axis
 from dashboard.charts.rate import Rate, error_bars, highest, hover, known
 
@@ -28,10 +29,10 @@ def rate_rows(given: Sequence[RateRow], title: str) -> Figure | None:
         mode="markers",
         marker={"color": palette.MAIN, "size": 10},
         error_x=error_bars(rates, palette.MAIN),
-        hovertext=[f"{labels.escaped(row.label)}<br>{hover(row.rate)}" for row in shown],
+        hovertext=[f"{wording.escaped(row.label)}<br>{hover(row.rate)}" for row in shown],
         hoverinfo="text",
     )
-    names = [f"{labels.short(row.label, 34)}  ({row.rate.hits:,} of {row.rate.total:,})" for row in shown]
+    names = [f"{wording.short(row.label, 34)}  ({row.rate.hits:,} of {row.rate.total:,})" for row in shown]
     top = highest(rates)
     axis = share_axis(title, top, range=[-0.015 * top, 1.06 * top or 0.01])
     return figure([dots], height=_ROW * len(shown) + _FRAME, xaxis=axis, showlegend=False, **rows(names))
@@ -39,4 +40,4 @@ def rate_rows(given: Sequence[RateRow], title: str) -> Figure | None:
 
 def rate_table(first: str, given: Sequence[RateRow]) -> Table:
     headers = (first, "Failed", "Executed", "Failure rate", "95 % interval")
-    return Table(headers, tuple((labels.plain(row.label), *row.rate.cells) for row in given))
+    return Table(headers, tuple((wording.plain(row.label), *row.rate.cells) for row in given))

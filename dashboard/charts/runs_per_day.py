@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from datetime import date
 
-from dashboard.charts import labels, palette
-from dashboard.charts.figure import Figure, Table, bars, count_axis, day_axis, figure
+from analytics import wording
+from dashboard.charts import palette
+from dashboard.charts.figure import Figure, Table, bars, count_axis, day_axis, day_width, figure
 
 
 @dataclass(frozen=True)
@@ -12,12 +13,13 @@ class DayOfRuns:
     day: date
     passed: int
     regression: int
+    broken: int
     flaky: int
     incident: int
 
     @property
     def runs(self) -> int:
-        return self.passed + self.regression + self.flaky + self.incident
+        return self.passed + self.regression + self.broken + self.flaky + self.incident
 
 
 @dataclass(frozen=True)
@@ -29,14 +31,18 @@ _PARTS = (
     ("passed", "passed", palette.PASSED, ""),
     ("flaky", "failed only by flakiness", palette.FLAKY, "/"),
     ("regression", "failed by a regression", palette.FAILED, ""),
+    ("broken", "broken before", palette.FAILED, "\\"),
     ("incident", "incident", palette.INCIDENT, "x"),
 )
+
+
+_COLUMNS = ("runs", "passed", "flaky", "regression", "broken", "incident")
 
 
 def chart(data: RunsPerDay) -> Figure | None:
     if not any(day.runs for day in data.days):
         return None
-    days = [labels.day(day.day) for day in data.days]
+    days = [wording.day(day.day) for day in data.days]
     traces = [
         bars(
             days,
@@ -45,6 +51,7 @@ def chart(data: RunsPerDay) -> Figure | None:
             colour,
             shape,
             hovertemplate="%{y:,d} %{fullData.name}",
+            **day_width(data.days),
         )
         for part, name, colour, shape in _PARTS
     ]
@@ -61,11 +68,16 @@ def chart(data: RunsPerDay) -> Figure | None:
 
 
 def table(data: RunsPerDay) -> Table:
-    headers = ("Day", "Runs", "Passed", "Failed only by flakiness", "Failed by a regression", "Incident")
+    headers = (
+        "Day",
+        "Runs",
+        "Passed",
+        "Failed only by flakiness",
+        "Failed by a regression",
+        "Broken before",
+        "Incident",
+    )
     return Table(
         headers,
-        tuple(
-            (labels.day(day.day), *(f"{n:,}" for n in (day.runs, day.passed, day.flaky, day.regression, day.incident)))
-            for day in data.days
-        ),
+        tuple((wording.day(day.day), *(f"{getattr(day, name):,}" for name in _COLUMNS)) for day in data.days),
     )

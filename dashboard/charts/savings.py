@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from dashboard.charts import labels, palette
+from analytics import wording
+from dashboard.charts import palette
 from dashboard.charts.figure import Figure, Table, figure, horizontal_mark, note, scatter, share_axis
 
 
@@ -41,7 +42,7 @@ def chart(data: Savings) -> Figure | None:
         name="95 % interval",
         **line,
     )
-    names = ["nothing fixed", *(labels.escaped(fix.label) for fix in data.fixes)]
+    names = ["nothing fixed", *(wording.escaped(fix.label) for fix in data.fixes)]
     saved = scatter(
         x=k,
         y=[0.0, *(fix.saved / data.blocked for fix in data.fixes)],
@@ -56,7 +57,7 @@ def chart(data: Savings) -> Figure | None:
         [high, low, saved],
         height=340,
         xaxis={
-            "title": {"text": "problems fixed, dearest first"},
+            "title": {"text": "problems fixed, most expensive first"},
             "nticks": 10,
             "tickformat": ",d",
             "rangemode": "tozero",
@@ -69,9 +70,9 @@ def chart(data: Savings) -> Figure | None:
 def _mark(data: Savings) -> dict[str, list[dict[str, object]]]:
     """How many fixes save four fifths, or what all of them save: the answer that most come for."""
     k = _enough(data, 0.8) or len(data.fixes)
-    share = labels.percent(min(0.8, data.fixes[-1].saved / data.blocked))
+    share = wording.percent(min(0.8, data.fixes[-1].saved / data.blocked))
     verb = "saves" if k == 1 else "save"
-    words = f"{labels.counted(k, 'fix', 'fixes')} {verb} {share} of {labels.counted(data.blocked, 'blocked run')}"
+    words = f"{wording.counted(k, 'fix', 'fixes')} {verb} {share} of {wording.counted(data.blocked, 'blocked run')}"
     place = note(words, 1, 0.06, xref="paper", yref="paper", xanchor="right")
     return {"shapes": [horizontal_mark(0.8)], "annotations": [place]}
 
@@ -80,9 +81,9 @@ def table(data: Savings) -> Table:
     rows = (
         (
             f"{k}",
-            labels.plain(fix.label),
+            wording.plain(fix.label),
             f"{fix.saved:,}",
-            labels.percent(fix.saved / data.blocked),
+            wording.percent(fix.saved / data.blocked),
             _interval(data, fix),
         )
         for k, fix in enumerate(data.fixes if data.blocked else (), start=1)
@@ -91,4 +92,4 @@ def table(data: Savings) -> Table:
 
 
 def _interval(data: Savings, fix: Fix) -> str:
-    return f"{labels.percent(fix.low / data.blocked)} to {labels.percent(fix.high / data.blocked)}"
+    return f"{wording.percent(fix.low / data.blocked)} to {wording.percent(fix.high / data.blocked)}"

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from datetime import date
 
-from dashboard.charts import labels, palette
+from analytics import wording
+from dashboard.charts import palette
 from dashboard.charts.figure import Figure, Table, bars, count_axis, day_axis, figure
 
 _MOST = len(palette.SERIES)
@@ -24,26 +25,36 @@ class SignatureShare:
 
 
 def _ranked(data: SignatureShare) -> list[SignatureCounts]:
-    """The commonest by name, what is left as one; those that never occurred are left out."""
-    found = sorted((one for one in data.signatures if any(one.failures)), key=lambda one: -sum(one.failures))
+    """The commonest signatures, and all others summed into one; signatures without failures are left out."""
+    found = sorted(
+        (signature for signature in data.signatures if any(signature.failures)),
+        key=lambda signature: -sum(signature.failures),
+    )
     rest = found[_MOST:]
     if not rest:
         return found
-    sums = tuple(sum(counts) for counts in zip(*(one.failures for one in rest), strict=True))
-    return [*found[:_MOST], SignatureCounts(labels.counted(len(rest), "other signature"), sums)]
+    sums = tuple(sum(counts) for counts in zip(*(signature.failures for signature in rest), strict=True))
+    return [*found[:_MOST], SignatureCounts(wording.counted(len(rest), "other signature"), sums)]
 
 
 def chart(data: SignatureShare) -> Figure | None:
     ranked = _ranked(data)
     if not ranked:
         return None
-    days = [labels.day(one) for one in data.periods]
+    days = [wording.day(period) for period in data.periods]
     looks = [*palette.SERIES, (palette.OTHER, "")]
     traces = [
-        bars(days, one.failures, labels.short(one.label, 44), colour, shape, hovertemplate="%{y:,d} %{fullData.name}")
-        for one, (colour, shape) in zip(ranked, looks, strict=False)
+        bars(
+            days,
+            signature.failures,
+            wording.short(signature.label, 44),
+            colour,
+            shape,
+            hovertemplate="%{y:,d} %{fullData.name}",
+        )
+        for signature, (colour, shape) in zip(ranked, looks, strict=False)
     ]
-    highest = max(sum(counts) for counts in zip(*(one.failures for one in ranked), strict=True))
+    highest = max(sum(counts) for counts in zip(*(signature.failures for signature in ranked), strict=True))
     return figure(
         traces,
         height=300 + 22 * len(ranked),
@@ -56,15 +67,15 @@ def chart(data: SignatureShare) -> Figure | None:
 
 
 def table(data: SignatureShare) -> Table:
-    total = sum(sum(one.failures) for one in data.signatures)
-    ranked = sorted(data.signatures, key=lambda one: -sum(one.failures))
+    total = sum(sum(signature.failures) for signature in data.signatures)
+    ranked = sorted(data.signatures, key=lambda signature: -sum(signature.failures))
     rows = (
         (
-            labels.plain(one.label),
-            f"{sum(one.failures):,}",
-            labels.percent(sum(one.failures) / total if total else None),
-            *(f"{count:,}" for count in one.failures),
+            wording.plain(signature.label),
+            f"{sum(signature.failures):,}",
+            wording.percent(sum(signature.failures) / total if total else None),
+            *(f"{count:,}" for count in signature.failures),
         )
-        for one in ranked
+        for signature in ranked
     )
-    return Table(("Signature", "Failures", "Share", *(labels.day(one) for one in data.periods)), tuple(rows))
+    return Table(("Signature", "Failures", "Share", *(wording.day(period) for period in data.periods)), tuple(rows))

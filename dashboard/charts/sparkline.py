@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from html import escape
 
-from dashboard.charts import labels
+from analytics import wording
 
 _WIDTH, _HEIGHT = 96, 22
 _BAR = 6
@@ -11,7 +11,7 @@ _BAR = 6
 
 def _svg(width: int, label: str, inside: str) -> str:
     """Colours come from the page's style sheet, by class; the label says what a picture cannot."""
-    said = escape(labels.plain(label))
+    said = escape(wording.plain(label))
     return (
         f'<svg class="fb-spark" role="img" aria-label="{said}" width="{width}" height="{_HEIGHT}" '
         f'viewBox="0 0 {width} {_HEIGHT}"><title>{said}</title>{inside}</svg>'

@@ -19,7 +19,7 @@ def unwrapped(address: Address) -> Address:
 def is_open(address: Address) -> bool:
     """Whether an address belongs to the open internet."""
     real = unwrapped(address)
-    if isinstance(real, IPv6Address) and (real.is_site_local or any(real in one for one in _CARRIERS)):
+    if isinstance(real, IPv6Address) and (real.is_site_local or any(real in network for network in _CARRIERS)):
         return False
     return real.is_global and not (real.is_multicast or real.is_reserved or real.is_unspecified)
 

@@ -16,12 +16,12 @@ def next_try(
     tries: int,
     made_at: datetime,
     now: datetime,
-    told: timedelta | None = None,
+    server_delay: timedelta | None = None,
     chance: Callable[[], float] = random.random,
 ) -> datetime | None:
-    """The moment of the next try after so many; None where that would be past a day."""
+    """When to try again after this many tries, or None if that would be more than a day after the message was made."""
     whole = min(FIRST * 2 ** min(tries - 1, 20), LONGEST)
-    moment = now + max(whole / 2 + whole / 2 * chance(), told or timedelta())
+    moment = now + max(whole / 2 + whole / 2 * chance(), server_delay or timedelta())
     return moment if moment <= made_at + GIVE_UP else None
 
 

@@ -8,17 +8,25 @@ from django.core.validators import validate_email
 from django.db import transaction
 from django.utils import timezone
 
-from dashboard.notify.delivering import channel_note
-from dashboard.notify.fields import BadField
+from dashboard.notify.deliveries import channel_note
+from dashboard.notify.encryption import seal
+from dashboard.notify.messages import trial_message
 from dashboard.notify.models import Channel, NotifySettings
-from dashboard.notify.outgoing import Refused, target_of
-from dashboard.notify.sealing import seal
-from dashboard.notify.sending import Outcome, send_to_channel
-from dashboard.notify.telling import trial_message
-from dashboard.people.auditing import audit
-from dashboard.people.rates import Rate, TooOften, take
+from dashboard.notify.safe_http import Refused, target_of
+from dashboard.notify.transport import Outcome, send_to_channel
+from dashboard.people.audit import audit
+from dashboard.people.throttling import Rate, TooOften, take
 from dashboard.quarantine.models import Notification
 from ingest.models import Project
+
+
+class BadField(Exception):
+    """Which field, and a sentence that says what is wrong with it."""
+
+    def __init__(self, field: str, sentence: str) -> None:
+        self.field, self.sentence = field, sentence
+        super().__init__(sentence)
+
 
 MOST = 50
 """Channels of one project."""
@@ -32,7 +40,7 @@ class BadChannel(BadField):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ChannelValues:
     """What somebody says of a channel. An address or a secret that is None stays as it is."""
 
     name: str
@@ -45,7 +53,7 @@ class Wanted:
     enabled: bool = True
 
 
-def channel_create(*, project: Project, wanted: Wanted, by: str) -> Channel:
+def channel_create(*, project: Project, wanted: ChannelValues, by: str) -> Channel:
     if project.channels.count() >= MOST:
         raise BadChannel("name", f"A project has {MOST} channels at most.")
     if not wanted.address:
@@ -53,12 +61,12 @@ def channel_create(*, project: Project, wanted: Wanted, by: str) -> Channel:
     values = {**_plain(wanted), **_sealed(wanted, wanted.address)}
     with transaction.atomic():
         made = Channel.objects.create(project=project, created_by=by, **values)
-        audit("channels.create", project=project, target=made.name, after=_told(made))
+        audit("channels.create", project=project, target=made.name, after=_audit_values(made))
     return made
 
 
 @transaction.atomic
-def channel_update(*, channel: Channel, wanted: Wanted) -> tuple[Channel, bool]:
+def channel_update(*, channel: Channel, wanted: ChannelValues) -> tuple[Channel, bool]:
     """Change a channel. The second value tells whether its secret was cleared because its address changed: whoever
     has the new address must not get messages that are signed for the old one."""
     seen = Channel.objects.select_for_update().get(pk=channel.pk)
@@ -73,19 +81,25 @@ def channel_update(*, channel: Channel, wanted: Wanted) -> tuple[Channel, bool]:
         values["secret"] = seal(_secret(wanted))
     Channel.objects.filter(pk=seen.pk).update(**values)
     changed = Channel.objects.get(pk=seen.pk)
-    audit("channels.update", project=seen.project, target=changed.name, before=_told(seen), after=_told(changed))
+    audit(
+        "channels.update",
+        project=seen.project,
+        target=changed.name,
+        before=_audit_values(seen),
+        after=_audit_values(changed),
+    )
     return changed, cleared
 
 
-def _told(channel: Channel) -> dict[str, Any]:
-    """What the audit log says of a channel: what is shown of it anyway."""
+def _audit_values(channel: Channel) -> dict[str, Any]:
+    """A channel's values for the audit log, limited to what its page shows anyway."""
     names = ("name", "kind", "hint", "wants", "owner", "pace", "enabled")
     return {name: getattr(channel, name) for name in names} | {"signed": bool(channel.secret)}
 
 
 @transaction.atomic
 def channel_delete(*, channel: Channel) -> None:
-    audit("channels.delete", project=channel.project, target=channel.name, before=_told(channel))
+    audit("channels.delete", project=channel.project, target=channel.name, before=_audit_values(channel))
     channel.delete()
 
 
@@ -108,7 +122,7 @@ def channel_try(*, channel: Channel) -> Outcome:
 # -- what may be said --------------------------------------------------------------------------------------------
 
 
-def _plain(wanted: Wanted) -> dict[str, Any]:
+def _plain(wanted: ChannelValues) -> dict[str, Any]:
     unknown = set(wanted.wants) - set(Notification.Kind.values)
     if wanted.kind not in Channel.Kind.values or wanted.pace not in Channel.Pace.values or unknown:
         raise BadChannel("kind", "There is no such kind.")
@@ -122,7 +136,7 @@ def _plain(wanted: Wanted) -> dict[str, Any]:
     }
 
 
-def _sealed(wanted: Wanted, address: str) -> dict[str, str]:
+def _sealed(wanted: ChannelValues, address: str) -> dict[str, str]:
     hint = _hint(wanted.kind, address)
     return {"address": seal(address), "hint": hint, "secret": seal(_secret(wanted))}
 
@@ -142,7 +156,7 @@ def _hint(kind: str, address: str) -> str:
     return f"{target.scheme}://{target.named}/…"
 
 
-def _secret(wanted: Wanted) -> str:
+def _secret(wanted: ChannelValues) -> str:
     secret = wanted.secret or ""
     if secret and wanted.kind != Channel.Kind.WEBHOOK:
         raise BadChannel("secret", "Only webhooks are signed.")

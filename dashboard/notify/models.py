@@ -4,7 +4,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from dashboard.notify.sealing import unseal
+from dashboard.notify.encryption import unseal
 from dashboard.quarantine.models import Notification, Quarantine
 from ingest.models import Project
 
@@ -84,7 +84,7 @@ class Delivery(models.Model):
     key = models.CharField(max_length=200)
     """What makes two deliveries to the same place the same."""
     message = models.JSONField()
-    """What is said, as `dashboard.notify.message` writes it: the same at every try."""
+    """What is said, as `dashboard.notify.formats.message` writes it: the same at every try."""
     state = models.CharField(max_length=7, choices=State, default=State.WAITING)
     created_at = models.DateTimeField(default=timezone.now)
     due_at = models.DateTimeField(default=timezone.now)

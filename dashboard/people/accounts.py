@@ -3,7 +3,7 @@
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from dashboard.people.auditing import audit
+from dashboard.people.audit import audit
 from dashboard.people.sessions import sessions_end
 from dashboard.people.tokens import personal_tokens_revoke
 
@@ -60,7 +60,7 @@ def password_set(*, user: User, password: str, lost: bool = False) -> int:
 
 
 def _check_not_last(user: User) -> None:
-    """Those who administer the instance are locked meanwhile: two cannot remove each other."""
+    """Lock the instance administrators, so that two cannot remove each other, and refuse to remove the last."""
     active = User.objects.select_for_update().filter(is_superuser=True, is_active=True)
-    if user.is_superuser and user.is_active and not [one for one in active if one.pk != user.pk]:
+    if user.is_superuser and user.is_active and not [admin for admin in active if admin.pk != user.pk]:
         raise LastInstanceAdministrator

@@ -8,9 +8,9 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from dashboard.environment import BadSetting
+from dashboard.ops.environment import BadSetting
 from dashboard.people.accounts import LastInstanceAdministrator, person_set_instance_administrator
-from dashboard.people.auditing import audit
+from dashboard.people.audit import audit
 from dashboard.people.models import Membership, Role
 from ingest.models import Project
 
@@ -41,9 +41,9 @@ def _rule(text: str) -> Rule:
 
 @transaction.atomic
 def roles_from_groups(user: User, claims: dict[str, Any]) -> None:
-    """Give what the person's groups give, and end what such groups gave before. What people gave by hand stays."""
-    told = claims.get(settings.OIDC_GROUPS_CLAIM, [])
-    groups = {str(one) for one in told} if isinstance(told, list) else {str(told)}
+    """Grant the roles of the user's groups and end those of former groups, keeping roles that were given by hand."""
+    claim = claims.get(settings.OIDC_GROUPS_CLAIM, [])
+    groups = {str(group) for group in claim} if isinstance(claim, list) else {str(claim)}
     known = rules()
     held = [rule for rule in known if rule.group in groups]
     if any(rule.project == INSTANCE for rule in known):

@@ -10,10 +10,10 @@ from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
-from dashboard.people.auditing import audit
+from dashboard.people.audit import audit
 from dashboard.people.members import member_add
 from dashboard.people.models import Invitation, Membership
-from dashboard.people.rates import Rate, TooOften, take
+from dashboard.people.throttling import Rate, TooOften, take
 from ingest.models import Project
 from ingest.tokens import token_digest
 

@@ -3,7 +3,7 @@
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from dashboard.people.auditing import audit
+from dashboard.people.audit import audit
 from dashboard.people.models import Membership, Role
 from ingest.models import Project
 
@@ -38,7 +38,7 @@ def member_change(*, membership: Membership, role: str) -> None:
         _check_other_administrator(membership)
     membership.role, membership.by_group = role, False
     membership.save(update_fields=("role", "by_group"))
-    _told("member.changed", membership, {"role": before}, {"role": role})
+    _audit_membership("member.changed", membership, {"role": before}, {"role": role})
 
 
 @transaction.atomic
@@ -47,13 +47,13 @@ def member_remove(*, membership: Membership) -> None:
     if membership.role == Role.ADMINISTRATOR:
         _check_other_administrator(membership)
     membership.delete()
-    _told("member.removed", membership, {"role": membership.role}, None)
+    _audit_membership("member.removed", membership, {"role": membership.role}, None)
 
 
 def members_of(project: Project) -> list[Membership]:
-    """By role, the strongest first; then by name."""
+    """A project's members, strongest role first, then by name."""
     found = Membership.objects.filter(project=project).select_related("user").order_by("user__username")
-    return sorted(found, key=lambda one: -_rank(one.role))
+    return sorted(found, key=lambda membership: -_rank(membership.role))
 
 
 def _rank(role: str) -> int:
@@ -73,5 +73,7 @@ def _check_other_administrator(membership: Membership) -> None:
         raise LastAdministrator
 
 
-def _told(action: str, membership: Membership, before: dict[str, str], after: dict[str, str] | None) -> None:
+def _audit_membership(
+    action: str, membership: Membership, before: dict[str, str], after: dict[str, str] | None
+) -> None:
     audit(action, project=membership.project, target=membership.user.get_username(), before=before, after=after)

@@ -5,13 +5,13 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from dashboard.people.auditing import audit
+from dashboard.people.audit import audit
 from dashboard.people.members import member_add
 from dashboard.people.models import Role
 from ingest.models import Project
 from ingest.services import project_create
 
-CHANGEABLE = ("name", "default_branch", "public")
+CHANGEABLE = ("name", "default_branch", "public", "failure_price", "minute_price", "currency")
 
 
 @transaction.atomic

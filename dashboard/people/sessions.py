@@ -12,9 +12,9 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
-from dashboard.people.auditing import audit
+from dashboard.people.audit import audit
 from dashboard.people.models import SignedIn
-from dashboard.people.who import client_address
+from dashboard.people.request_context import client_address
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 _SEEN = "seen_at"
@@ -57,11 +57,11 @@ def session_note(request: HttpRequest) -> None:
 
 
 def sessions_of(user: User) -> "QuerySet[SignedIn]":
-    """Those that are alive: what has expired, or was ended by a new password, is forgotten here."""
-    mine = SignedIn.objects.filter(user=user)
+    """A user's live sessions; rows of sessions that expired or were ended are deleted."""
+    sessions = SignedIn.objects.filter(user=user)
     alive = Session.objects.filter(expire_date__gt=timezone.now()).values("session_key")
-    mine.exclude(key__in=alive).delete()
-    return mine
+    sessions.exclude(key__in=alive).delete()
+    return sessions
 
 
 @transaction.atomic

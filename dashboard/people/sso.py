@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from joserfc.errors import JoseError
 from requests import RequestException
 
-from dashboard.people.auditing import audit
+from dashboard.people.audit import audit
 from dashboard.people.models import Identity
 
 _ALGORITHMS = ["RS256"]

@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from dashboard.people.auditing import audit
+from dashboard.people.audit import audit
 from dashboard.people.models import PersonalToken
 from ingest.models import Project, Token
 from ingest.services import TOKEN_LIFE, token_create, token_revoke

@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 
 from dashboard.quarantine.exports import Exported, export
 from dashboard.quarantine.selectors import active_tests
-from ingest.identity import TestName
+from ingest.identity import TEST_NAME_FIELDS, TestName
 from ingest.models import Project, Test
 
-_NAMES = ("number", "suite", "classname", "name", "file")
 USES: Mapping[str, str] = {
     "json": "",
     "text": "",
@@ -23,12 +22,16 @@ USES: Mapping[str, str] = {
 
 
 def active_export(
-    project: Project, kind: str, *, branch: str = "", environment: Mapping[str, str] | None = None
+    project: Project,
+    kind: str,
+    *,
+    branch: str = "",
+    pull_request: str = "",
+    environment: Mapping[str, str] | None = None,
 ) -> Exported:
-    """For a branch or an environment where one is named."""
-    tests = active_tests(project.pk, branch=branch, environment=environment)
-    named = [TestName(*(getattr(test, name) for name in _NAMES)) for test in tests]
-    return export(kind, named, _others(project, tests))
+    """For a branch, a pull request or an environment where one is named."""
+    tests = active_tests(project.pk, branch=branch, pull_request=pull_request, environment=environment)
+    return export(kind, [test.test_name for test in tests], _others(project, tests))
 
 
 def _others(project: Project, tests: Sequence[Test]) -> list[TestName]:
@@ -36,7 +39,7 @@ def _others(project: Project, tests: Sequence[Test]) -> list[TestName]:
     if not tests:
         return []
     rows = Test.objects.filter(project=project, alias_of=None).exclude(pk__in=[test.pk for test in tests])
-    return [TestName(*row) for row in rows.values_list(*_NAMES)]
+    return [TestName(*row) for row in rows.values_list(*TEST_NAME_FIELDS)]
 
 
 def content_type(kind: str) -> str:

@@ -16,13 +16,15 @@ _AT_ONCE = 1_000
 
 
 def quarantines_expire(*, now: datetime | None = None) -> int:
-    """Expire what is over and warn of what soon will be; how many expired. Doing it again changes nothing."""
+    """Expire quarantines that are over, warn of those that soon will be, and return how many expired (idempotent)."""
     now = now or timezone.now()
     active = Quarantine.objects.filter(state=State.ACTIVE)
-    expired = sum(_expire(one, now) for one in active.filter(expires_at__lte=now).order_by("expires_at")[:_AT_ONCE])
+    expired = sum(
+        _expire(quarantine, now) for quarantine in active.filter(expires_at__lte=now).order_by("expires_at")[:_AT_ONCE]
+    )
     soon = active.filter(expires_at__gt=now, expires_at__lte=now + timedelta(days=max(WARNINGS)))
-    for one in soon.order_by("expires_at").iterator():
-        _warn(one, now)
+    for quarantine in soon.order_by("expires_at").iterator():
+        _warn(quarantine, now)
     return expired
 
 

@@ -31,8 +31,8 @@ def export(kind: str, tests: Sequence[TestName], others: Collection[TestName] = 
 
 
 def _as_json(tests: Sequence[TestName], others: Collection[TestName]) -> Exported:
-    told = [{name: getattr(test, name) for name in ("number", "suite", "classname", "name", "file")} for test in tests]
-    return Exported(json.dumps({"tests": told}, indent=1, ensure_ascii=True) + "\n")
+    rows = [{name: getattr(test, name) for name in ("number", "suite", "classname", "name", "file")} for test in tests]
+    return Exported(json.dumps({"tests": rows}, indent=1, ensure_ascii=True) + "\n")
 
 
 def _as_text(tests: Sequence[TestName], others: Collection[TestName]) -> Exported:
@@ -51,10 +51,14 @@ def _printable(text: str) -> str:
 
 
 def _as_pytest(tests: Sequence[TestName], others: Collection[TestName]) -> Exported:
-    """Arguments, one a line, for `pytest @file`. pytest deselects every id that begins so: others must not."""
+    """Arguments for `pytest @file`, one per line, without ids by which pytest would also deselect other tests."""
     ids = [(test, node_id(test)) for test in tests]
     foreign = {node_id(other) for other in others}
-    kept = [(test, id_) for test, id_ in ids if _is_line(id_) and not any(one.startswith(id_) for one in foreign)]
+    kept = [
+        (test, id_)
+        for test, id_ in ids
+        if _is_line(id_) and not any(foreign_id.startswith(id_) for foreign_id in foreign)
+    ]
     text = "".join(f"--deselect={id_}\n" for _, id_ in kept)
     return Exported(text, _without(tests, [test for test, _ in kept]))
 

@@ -30,7 +30,7 @@ class Policy(models.Model):
     version = models.IntegerField()
     active = models.BooleanField(default=True)
     settings = models.JSONField(default=dict)
-    """What differs from the defaults; `dashboard.quarantine.policy_settings`."""
+    """What differs from the defaults; `dashboard.quarantine.policy.settings`."""
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.CharField(max_length=255, blank=True)
 
@@ -134,7 +134,13 @@ class GateDecision(models.Model):
     passed = models.BooleanField(default=False)
     sentence = models.TextField(blank=True)
     reasons = models.JSONField(default=list)
+    notes = models.JSONField(default=list, db_default=[])
+    """What its reader should know, and what decided nothing."""
     failing = models.JSONField(default=list)
+    judged = models.JSONField(default=dict, db_default={})
+    """The uploads of the run that it rests on, and when each was processed; empty before there was such a record."""
+    earlier = models.JSONField(default=list, db_default=[])
+    """What was answered before the run had something new: when, whether it passed, and the sentence."""
 
     class Meta:
         constraints = (models.UniqueConstraint(fields=("upload", "exit_code"), name="gate_once"),)

@@ -36,7 +36,7 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _TestResult:
     """What one report said of one test."""
 
     run: int
@@ -45,7 +45,7 @@ class _Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _TestSpan:
     """A test of a quarantine, by a number that reports know it by, and the time that is asked about."""
 
     quarantine: int
@@ -60,40 +60,44 @@ def progress_of(quarantine: Quarantine, tests: Sequence[Test]) -> Progress:
 
 
 def progresses(quarantines: Collection[Quarantine], tests: Tests) -> dict[int, Progress]:
-    """By quarantine. The test that is worst off decides: a cluster leaves together."""
+    """Progress by quarantine, decided by its worst test, because a cluster is released as a whole."""
     now = timezone.now()
-    asked = list(_asked([one for one in quarantines if one.activated_at is not None], tests, now))
+    asked = list(
+        _test_spans([quarantine for quarantine in quarantines if quarantine.activated_at is not None], tests, now)
+    )
     seen = _seen(asked)
     inside = _scopes(quarantines, seen)
-    told: dict[int, Progress] = {}
-    for one in quarantines:
-        histories = [seen.get((one.pk, test.pk), []) for test in tests.get(one.pk, ())]
+    progress_by_quarantine: dict[int, Progress] = {}
+    for quarantine in quarantines:
+        histories = [seen.get((quarantine.pk, test.pk), []) for test in tests.get(quarantine.pk, ())]
         failed = {each.run for history in histories for each in history if each.verdict.failing}
         clean = min((_clean(history) for history in histories), default=0)
-        told[one.pk] = Progress(clean, one.needed, len(failed & inside[one.pk] if one.pk in inside else failed))
-    return told
+        progress_by_quarantine[quarantine.pk] = Progress(
+            clean, quarantine.needed, len(failed & inside[quarantine.pk] if quarantine.pk in inside else failed)
+        )
+    return progress_by_quarantine
 
 
-def _clean(history: Sequence[_Seen]) -> int:
-    """Executions since the last failure; a retry that passed is a failure that was retried away."""
-    ran = (one for one in history if one.verdict is not Verdict.SKIP)
-    return sum(1 for _ in takewhile(lambda one: one.verdict is Verdict.PASS and not one.retried, ran))
+def _clean(history: Sequence[_TestResult]) -> int:
+    """Count clean passes since the last failure; a pass after a retry is not clean."""
+    ran = (result for result in history if result.verdict is not Verdict.SKIP)
+    return sum(1 for _ in takewhile(lambda result: result.verdict is Verdict.PASS and not result.retried, ran))
 
 
 # -- what reports said -------------------------------------------------------------------------------------------
 
 
-def _asked(quarantines: Collection[Quarantine], tests: Tests, now: datetime) -> Iterator[_Asked]:
-    """Each test by all numbers that it ever had."""
-    every = {test.pk for one in quarantines for test in tests.get(one.pk, ())}
+def _test_spans(quarantines: Collection[Quarantine], tests: Tests, now: datetime) -> Iterator[_TestSpan]:
+    """The span of each quarantined test, under every number it ever had."""
+    every = {test.pk for quarantine in quarantines for test in tests.get(quarantine.pk, ())}
     older: dict[int, list[int]] = defaultdict(list)
     for alias_of, number in Test.objects.filter(alias_of__in=every).values_list("alias_of_id", "number"):
         older[alias_of].append(number)
-    for one in quarantines:
-        for test in tests.get(one.pk, ()):
+    for quarantine in quarantines:
+        for test in tests.get(quarantine.pk, ()):
             for number in (test.number, *older[test.pk]):
-                assert one.activated_at is not None
-                yield _Asked(one.pk, test.pk, number, one.activated_at, one.ended_at or now)
+                assert quarantine.activated_at is not None
+                yield _TestSpan(quarantine.pk, test.pk, number, quarantine.activated_at, quarantine.ended_at or now)
 
 
 _BYTES = """
@@ -101,17 +105,17 @@ _BYTES = """
     FROM unnest(%(places)s::int[], %(rosters)s::bigint[], %(positions)s::int[], %(since)s::timestamptz[],
                 %(until)s::timestamptz[]) AS asked(place, roster_id, position, since, until)
     JOIN ingest_report AS report
-      ON report.roster_id = asked.roster_id AND report.started_at BETWEEN asked.since AND asked.until
+      ON report.roster_id = asked.roster_id AND report.placed_at BETWEEN asked.since AND asked.until
      AND NOT report.untrusted
          AND NOT report.untrusted
-    ORDER BY report.started_at DESC, report.id DESC
+    ORDER BY report.placed_at DESC, report.id DESC
 """
 
 
-def _seen(asked: Sequence[_Asked]) -> dict[tuple[int, int], list[_Seen]]:
-    """By quarantine and test: what reports said of it while the quarantine held, newest first."""
+def _seen(asked: Sequence[_TestSpan]) -> dict[tuple[int, int], list[_TestResult]]:
+    """Results by quarantine and test from the time the quarantine was active, newest first."""
     places = list(_places(asked))
-    found: dict[tuple[int, int], list[_Seen]] = defaultdict(list)
+    found: dict[tuple[int, int], list[_TestResult]] = defaultdict(list)
     if not places:
         return found
     columns = {
@@ -124,19 +128,19 @@ def _seen(asked: Sequence[_Asked]) -> dict[tuple[int, int], list[_Seen]]:
     with connection.cursor() as cursor:
         cursor.execute(_BYTES, columns)
         for place, run, byte in cursor.fetchall():
-            one = asked[place]
-            found[one.quarantine, one.test].append(_Seen(run, verdict_of(byte), bool(byte & RETRIED)))
+            span = asked[place]
+            found[span.quarantine, span.test].append(_TestResult(run, verdict_of(byte), bool(byte & RETRIED)))
     return found
 
 
-def _places(asked: Sequence[_Asked]) -> Iterator[tuple[int, int, int]]:
+def _places(asked: Sequence[_TestSpan]) -> Iterator[tuple[int, int, int]]:
     """Which of the asked, in which roster, at which row; of the rosters that had a report in their time."""
     if not asked:
         return
     project = Quarantine.objects.filter(pk=asked[0].quarantine).values("project_id")
-    first, last = min(one.since for one in asked), max(one.until for one in asked)
-    recent = Report.counted.filter(project_id__in=project, started_at__gte=first, started_at__lte=last)
-    numbers = np.array([one.number for one in asked])
+    first, last = min(span.since for span in asked), max(span.until for span in asked)
+    recent = Report.counted.filter(project_id__in=project, placed_at__gte=first, placed_at__lte=last)
+    numbers = np.array([span.number for span in asked])
     for roster, form, base, members in Roster.objects.filter(pk__in=recent.values("roster_id")).values_list(
         "pk", "form", "base", "members"
     ):
@@ -154,23 +158,23 @@ def _rows(members: Numbers, numbers: "np.ndarray") -> Iterator[tuple[int, int]]:
 
 
 def _scopes(
-    quarantines: Collection[Quarantine], seen: Mapping[tuple[int, int], Sequence[_Seen]]
+    quarantines: Collection[Quarantine], seen: Mapping[tuple[int, int], Sequence[_TestResult]]
 ) -> dict[int, set[int]]:
-    """By quarantine with a scope: the failed runs that are within it."""
-    narrow = {one.pk: one for one in quarantines if one.branches or one.environments}
+    """Failed runs within scope, for each quarantine that has a scope."""
+    narrow = {quarantine.pk: quarantine for quarantine in quarantines if quarantine.branches or quarantine.environments}
     failed: dict[int, set[int]] = {pk: set() for pk in narrow}
     for (quarantine, _), history in seen.items():
         if quarantine in narrow:
-            failed[quarantine] |= {one.run for one in history if one.verdict.failing}
+            failed[quarantine] |= {result.run for result in history if result.verdict.failing}
     runs = Run.objects.filter(pk__in=set().union(*failed.values())) if narrow else Run.objects.none()
     known = {run.pk: run for run in runs.select_related("project")}
     return {
-        pk: {run for run in failed[pk] if run in known and is_within(one, known[run].project, known[run])}
-        for pk, one in narrow.items()
+        pk: {run for run in failed[pk] if run in known and is_within(quarantine, known[run].project, known[run])}
+        for pk, quarantine in narrow.items()
     }
 
 
 def is_within(quarantine: Quarantine, project: Project, run: Run) -> bool:
     """Whether a run is in a quarantine's scope."""
-    branch = branch_name(run.branch, run.pull_request, project.default_branch)
+    branch = branch_name(run.branch, run.pull_request, project.default_branch, untrusted=run.untrusted)
     return covers(quarantine.branches, quarantine.environments, branch, run.environment)

@@ -13,17 +13,25 @@ def covers(branches: Sequence[str], environments: Environments, branch: str, env
 
 
 def _on(branches: Sequence[str], branch: str) -> bool:
-    return not branches or any(fnmatchcase(branch, pattern) for pattern in branches)
+    return not branches or any(fnmatchcase(branch, pattern) for pattern in branches if _asks_about(pattern, branch))
+
+
+def _asks_about(pattern: str, branch: str) -> bool:
+    """Pull requests are not among the branches that `*` or `*/*` stand for: who means them writes `pull/`."""
+    return pattern.startswith(_PULL) or not branch.startswith(_PULL)
 
 
 def _in(values: str | Sequence[str], value: str | None) -> bool:
     return value is not None and (value == values if isinstance(values, str) else value in values)
 
 
-def branch_name(branch: str, pull_request: str, default_branch: str) -> str:
+_PULL = "pull/"
+
+
+def branch_name(branch: str, pull_request: str, default_branch: str, *, untrusted: bool = False) -> str:
     """The branch that scopes are asked about.
 
-    A pull request may come from a branch that is called as the default one is: it is not that branch."""
-    if not pull_request:
-        return branch or default_branch
-    return f"pull/{pull_request}" if branch in ("", default_branch) else branch
+    Whoever opens a pull request chooses its branch's name: called `release/x` it gets nothing that holds there."""
+    if pull_request or untrusted:
+        return f"{_PULL}{pull_request or 'unknown'}"
+    return branch or default_branch

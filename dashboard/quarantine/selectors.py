@@ -8,31 +8,14 @@ from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from analytics.columns import Columns, Retired
-from analytics.models import Analysis
-from analytics.selectors import current_analysis, tests_of
 from dashboard.quarantine.models import GateDecision, Member, Policy, Quarantine
-from dashboard.quarantine.policy_settings import DEFAULTS, PolicySettings
-from dashboard.quarantine.progress import is_within
-from dashboard.quarantine.scope import covers
+from dashboard.quarantine.policy.settings import DEFAULTS, PolicySettings
+from dashboard.quarantine.scope import branch_name, covers
 from dashboard.quarantine.states import State
 from ingest.models import Project, Run, Test
 
 SOON = timedelta(days=7)
 """What expires within this asks for a decision."""
-_READS = 3
-"""An analysis that is replaced while it is read is read again, so often at most."""
-
-
-def analysed(project_id: int) -> tuple[Analysis | None, Columns]:
-    """The current analysis and its tests, of one analysis both."""
-    for _ in range(_READS):
-        analysis = current_analysis(project_id)
-        try:
-            return analysis, tests_of(analysis)
-        except Retired:
-            continue
-    return None, Columns(b"")
 
 
 # -- policies ----------------------------------------------------------------------------------------------------
@@ -56,9 +39,15 @@ def policy_of(project_id: int) -> PolicyNow:
 
 
 def quarantines_of(
-    project_id: int, *, states: Collection[str] = (), owner: str = "", text: str = ""
+    project_id: int,
+    *,
+    states: Collection[str] = (),
+    owner: str = "",
+    text: str = "",
+    branch: str = "",
+    pull_request: str = "",
 ) -> "QuerySet[Quarantine]":
-    """A project's quarantines, newest first; text is looked for in test names, reasons and tickets."""
+    """A project's quarantines, newest first; text is searched in test names, reasons, tickets and owners."""
     found = Quarantine.objects.filter(project_id=project_id)
     if states:
         found = found.filter(state__in=list(states))
@@ -70,6 +59,11 @@ def quarantines_of(
         )
         said = Q(reason__icontains=text) | Q(ticket_url__icontains=text) | Q(owner__icontains=text)
         found = found.filter(said | Q(pk__in=named.values("quarantine")))
+    if branch or pull_request:
+        scoped = found.only("branches")
+        found = found.filter(
+            pk__in=[quarantine.pk for quarantine in scoped if holds_on(quarantine, branch, pull_request)]
+        )
     return found.order_by("-id")
 
 
@@ -81,7 +75,7 @@ def owned_by(owner: str) -> Q:
 
 def members_of(quarantines: Iterable[Quarantine]) -> dict[int, list[Test]]:
     """By quarantine id: its tests, by number, as they are called now."""
-    members = Member.objects.filter(quarantine__in=[one.pk for one in quarantines])
+    members = Member.objects.filter(quarantine__in=[quarantine.pk for quarantine in quarantines])
     found: dict[int, list[Test]] = {}
     for member in members.select_related("test", "test__alias_of").order_by("test__number"):
         found.setdefault(member.quarantine_id, []).append(member.test.alias_of or member.test)
@@ -98,35 +92,42 @@ def _holding(moment: datetime) -> "QuerySet[Quarantine]":
 
 
 def active_tests(
-    project_id: int, *, branch: str = "", environment: Mapping[str, str] | None = None, moment: datetime | None = None
+    project_id: int,
+    *,
+    branch: str = "",
+    pull_request: str = "",
+    environment: Mapping[str, str] | None = None,
+    moment: datetime | None = None,
 ) -> list[Test]:
-    """The tests that are quarantined now, by number; for a branch or an environment where one is named."""
+    """Tests that are quarantined now, by number, limited to a branch, pull request or environment if given."""
     held = [
-        one
-        for one in active_at(project_id, moment)
-        if covers(
-            one.branches if branch else (),
-            one.environments if environment is not None else {},
-            branch,
-            environment or {},
-        )
+        quarantine
+        for quarantine in active_at(project_id, moment)
+        if holds_on(quarantine, branch, pull_request)
+        and (environment is None or covers((), quarantine.environments, "", environment))
     ]
     found = {test.number: test for tests in members_of(held).values() for test in tests}
     return [found[number] for number in sorted(found)]
 
 
+def holds_on(quarantine: Quarantine, branch: str, pull_request: str) -> bool:
+    """Whether a quarantine's branches cover such a run; where neither is named, all do."""
+    named = branch_name(branch, pull_request, "")
+    return not named or covers(quarantine.branches, {}, named, {})
+
+
 @dataclass(frozen=True, slots=True)
-class Quarantined:
+class QuarantineCounts:
     """How much is quarantined now, and how much of it ends within a week."""
 
     tests: int
     soon: int
 
 
-def quarantined(project_id: int) -> Quarantined:
+def quarantined(project_id: int) -> QuarantineCounts:
     active = Q(quarantine__in=active_at(project_id))
     soon = Q(quarantine__expires_at__lte=timezone.now() + SOON)
-    return Quarantined(**Member.objects.filter(active).aggregate(tests=Count("pk"), soon=Count("pk", filter=soon)))
+    return QuarantineCounts(**Member.objects.filter(active).aggregate(tests=Count("pk"), soon=Count("pk", filter=soon)))
 
 
 def quarantined_by_project(project_ids: Collection[int]) -> dict[int, int]:
@@ -143,21 +144,13 @@ CALLED_NOW = Coalesce("test__alias_of__number", "test__number")
 def live_quarantines(project_id: int, numbers: Collection[int]) -> dict[int, Quarantine]:
     """By test number: the proposed or active quarantine that it is in."""
     members = Member.objects.annotate(now=CALLED_NOW).filter(test__project_id=project_id, live=True)
-    return {one.now: one.quarantine for one in members.filter(now__in=numbers).select_related("quarantine")}
+    return {member.now: member.quarantine for member in members.filter(now__in=numbers).select_related("quarantine")}
 
 
 def live_quarantine_of(test: Test) -> Quarantine | None:
     """The proposed or active quarantine that a test is in."""
     now = test.alias_of or test
     return live_quarantines(now.project_id, [now.number]).get(now.number)
-
-
-def quarantines_during(project: Project, run: Run) -> dict[int, int]:
-    """By test number: the quarantine that held, for such a run, when it began."""
-    began = run.started_at
-    held = Quarantine.objects.filter(project=project, activated_at__lte=began, expires_at__gt=began)
-    rows = [one for one in held.filter(Q(ended_at=None) | Q(ended_at__gt=began)) if is_within(one, project, run)]
-    return {test.number: pk for pk, tests in members_of(rows).items() for test in tests}
 
 
 # -- the gate ----------------------------------------------------------------------------------------------------

@@ -9,9 +9,9 @@ from django.db import IntegrityError, transaction
 from django.db.models import F, Max
 from django.utils import timezone
 
-from dashboard.people.auditing import audit
+from dashboard.people.audit import audit
 from dashboard.quarantine.models import DAYS, Member, Notification, Policy, Quarantine, QuarantineEvent
-from dashboard.quarantine.policy_settings import PolicySettings
+from dashboard.quarantine.policy.settings import PolicySettings
 from dashboard.quarantine.states import LIVE, TRANSITIONS, Action, ActorKind, NotAllowed, State, after, first
 from ingest.models import Project, Test
 
@@ -95,7 +95,7 @@ def quarantine_create(
     action: Action = Action.PROPOSE,
     now: datetime | None = None,
 ) -> Quarantine:
-    """Propose a quarantine, or begin one at once. Each of its tests may be in no other live one."""
+    """Propose or start a quarantine of tests that are in no other live quarantine."""
     now = now or timezone.now()
     current = {(test.alias_of or test).pk for test in tests}
     if not current:
@@ -121,8 +121,10 @@ def quarantine_create(
     try:
         with transaction.atomic():
             quarantine.save(force_insert=True)
-            Member.objects.bulk_create(Member(quarantine=quarantine, test_id=one, live=True) for one in sorted(current))
-            _note(quarantine, actor, action, terms.reason, before={}, after=_said(quarantine), at=now)
+            Member.objects.bulk_create(
+                Member(quarantine=quarantine, test_id=test_id, live=True) for test_id in sorted(current)
+            )
+            _note(quarantine, actor, action, terms.reason, before={}, after=_audit_values(quarantine), at=now)
     except IntegrityError as error:
         raise AlreadyQuarantined(_live_with(current)) from error
     return quarantine
@@ -133,8 +135,8 @@ def _live_with(tests: Collection[int]) -> Quarantine | None:
     return member.quarantine if member else None
 
 
-def _expiry(told: datetime | None, now: datetime) -> datetime:
-    expires_at = told or now + timedelta(days=DAYS)
+def _expiry(end: datetime | None, now: datetime) -> datetime:
+    expires_at = end or now + timedelta(days=DAYS)
     if not now < expires_at <= now + LONGEST:
         raise Unusable(f"The expiry must be in the future, and within {LONGEST.days} days.")
     return expires_at
@@ -143,7 +145,7 @@ def _expiry(told: datetime | None, now: datetime) -> datetime:
 # -- changing ----------------------------------------------------------------------------------------------------
 
 CHANGEABLE = ("owner", "ticket_url", "branches", "environments", "mode")
-_TOLD = ("state", "expires_at", *CHANGEABLE)
+_AUDIT_FIELDS = ("state", "expires_at", *CHANGEABLE)
 
 
 def quarantine_act(
@@ -157,7 +159,7 @@ def quarantine_act(
     changes: Mapping[str, Any] | None = None,
     now: datetime | None = None,
 ) -> Quarantine:
-    """Do something to a quarantine as it was at `version`. Of two at once one wins, and the other is told."""
+    """Act on a quarantine at `version`; if two people act at once, the second gets a conflict."""
     now = now or timezone.now()
     with transaction.atomic():
         seen = Quarantine.objects.get(pk=quarantine.pk)
@@ -165,13 +167,21 @@ def quarantine_act(
             raise QuarantineConflict(seen)
         target = after(action, State(seen.state))
         values = _values(seen, action, target, now, expires_at, changes or {})
-        mine = Quarantine.objects.filter(pk=seen.pk, version=version, state__in=TRANSITIONS[action].origins)
-        if not mine.update(**values, version=F("version") + 1):
+        rows = Quarantine.objects.filter(pk=seen.pk, version=version, state__in=TRANSITIONS[action].origins)
+        if not rows.update(**values, version=F("version") + 1):
             raise QuarantineConflict(Quarantine.objects.get(pk=seen.pk))
         _follow(seen, target)
         changed = Quarantine.objects.get(pk=seen.pk)
-        told = {name for name in _TOLD if getattr(seen, name) != getattr(changed, name)}
-        _note(changed, actor, action, reason, before=_said(seen, told), after=_said(changed, told), at=now)
+        names = {name for name in _AUDIT_FIELDS if getattr(seen, name) != getattr(changed, name)}
+        _note(
+            changed,
+            actor,
+            action,
+            reason,
+            before=_audit_values(seen, names),
+            after=_audit_values(changed, names),
+            at=now,
+        )
     return changed
 
 
@@ -259,9 +269,9 @@ def _announce(quarantine: Quarantine, actor: Actor, action: Action, reason: str)
         )
 
 
-def _said(quarantine: Quarantine, names: Collection[str] = _TOLD) -> dict[str, Any]:
-    told = {name: getattr(quarantine, name) for name in _TOLD if name in names}
-    return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in told.items()}
+def _audit_values(quarantine: Quarantine, names: Collection[str] = _AUDIT_FIELDS) -> dict[str, Any]:
+    values = {name: getattr(quarantine, name) for name in _AUDIT_FIELDS if name in names}
+    return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in values.items()}
 
 
 # -- policies ----------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """How values look on a page: moments, verdicts, states, rates, durations, text that programs wrote."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -8,19 +8,23 @@ from django import template
 from django.forms import BoundField
 from django.template.context import RequestContext
 from django.urls import reverse
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
+from analytics import wording
+from analytics.columns.formulas import where_alone
+from analytics.columns.number import Number
+from analytics.columns.rows import TestRow, value_of
 from analytics.kernel.flakiness import State
-from analytics.rows import Reruns
-from dashboard.charts import labels
+from analytics.money import Money
 from dashboard.charts.sparkline import rate_sparkline, verdict_strip
-from dashboard.web.helps import HELPS
-from dashboard.web.text import without_escapes
-from ingest.models import Upload
+from dashboard.web.ansi import without_escapes
+from dashboard.web.glossary import HELPS
+from ingest.models import Project, Upload
 from ingest.verdict import Verdict
 
 register = template.Library()
+register.filter("p_value", wording.p_words)
 
 _MARK_OF_STATE = {
     Upload.State.RECEIVED: "wait",
@@ -29,6 +33,9 @@ _MARK_OF_STATE = {
     Upload.State.REJECTED: "fail",
     Upload.State.FAILED: "error",
 }
+
+_WHOLE_FROM = 100
+"""Amounts of money from here on are shown without decimals."""
 
 
 @register.simple_tag
@@ -121,13 +128,13 @@ def table(content: SafeString, label: str = "", by: str = "", kind: str = "") ->
 @register.filter
 def percent(share: float | None) -> str:
     """A share in per cent; a dash where there is none."""
-    return labels.percent(share)
+    return wording.percent(share)
 
 
 @register.simple_tag
 def share(part: int, whole: int) -> str:
     """A part of a whole in per cent."""
-    return labels.percent(part / whole if whole else None)
+    return wording.percent(part / whole if whole else None)
 
 
 @register.filter
@@ -143,13 +150,29 @@ def spent(minutes: float | None) -> str:
     return f"{hours} h {rest} min" if hours else f"{rest} min"
 
 
+@register.filter
+def money(amount: float, currency: str) -> str:
+    """An amount with its currency: "9.60 USD", "1,234 USD"."""
+    return f"{_amount(amount)} {currency}"
+
+
+@register.simple_tag
+def money_interval(found: Money, currency: str) -> str:
+    return f"{_amount(found.low)} – {money(found.high, currency)}"
+
+
+def _amount(amount: float) -> str:
+    """Two decimals where they say something."""
+    return f"{amount:,.2f}" if amount < _WHOLE_FROM else f"{amount:,.0f}"
+
+
 @register.simple_tag
 def interval(low: float | None, high: float | None, unit: str = "%") -> str:
     """Two ends and their unit: "0.6–1.9 %" of shares, "3 h–9 h" of minutes (`unit="spent"`), else "3–9 runs"."""
     if low is None or high is None:
         return "not known"
     if unit == "%":
-        return labels.percents(low, high)
+        return wording.percents(low, high)
     if unit == "spent":
         return f"{spent(low)} – {spent(high)}"
     return f"{low:,.3g}–{high:,.3g} {unit}"
@@ -168,7 +191,7 @@ def rate(
         ' <span class="fb-dim fb-nowrap">({})</span>{}</span>',
         f"{failed:,}",
         f"{executed:,}",
-        labels.percent(found),
+        wording.percent(found),
         interval(low, high),
         _bar(found, low, high, top or 1.0),
     )
@@ -189,18 +212,23 @@ def _bar(found: float, low: float | None, high: float | None, top: float) -> Saf
 
 
 @register.simple_tag
-def rerun_cells(reruns: Reruns) -> SafeString:
-    """The three numbers as cells of a table; where there is none, why."""
-    return format_html_join("", '<td class="fb-number">{}</td>', ((_rerun(reruns, name),) for name in _RERUNS))
+def test_number(project: Project, row: TestRow, number: Number) -> SafeString | str:
+    """A number of a test as its table says; where there is none, why, or the cluster that it belongs to."""
+    value = value_of(row, number)
+    if value is not None:
+        return _UNITS.get(number.unit, _plain_number)(value)
+    if number.formula is where_alone and row.cluster is not None:
+        return format_html('<a href="{}">cluster</a>', reverse("cluster", args=(project.slug, "together", row.cluster)))
+    reason = row.reruns.reasons.get(number.name, number.empty)
+    return format_html(_NO_NUMBER, reason) if reason else "–"
 
 
-_RERUNS = ("to_get_past", "to_expose", "to_confirm")
-_NO_RERUNS = '<span class="fb-dim" title="{0}">–<span class="visually-hidden"> {0}</span></span>'
+_NO_NUMBER = '<span class="fb-dim" title="{0}">–<span class="visually-hidden"> {0}</span></span>'
+_UNITS: dict[str, Callable[[Any], SafeString | str]] = {"share": percent, "seconds": duration, "minutes": spent}
 
 
-def _rerun(reruns: Reruns, name: str) -> SafeString | str:
-    number = getattr(reruns, name)
-    return format_html(_NO_RERUNS, reruns.reasons[name]) if number is None else f"{number:,}"
+def _plain_number(value: Any) -> SafeString | str:
+    return when(value) if isinstance(value, datetime) else f"{value:,}"
 
 
 @register.simple_tag

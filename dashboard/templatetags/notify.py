@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from django import template
 
 from dashboard.notify.models import TrackerSettings
-from dashboard.notify.tickets.drafting import ticket_link
+from dashboard.notify.tickets.drafts import ticket_link
 from dashboard.quarantine.models import Quarantine
 
 register = template.Library()

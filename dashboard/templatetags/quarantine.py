@@ -17,7 +17,7 @@ _LOOKS = {
     State.ACTIVE: ("skip", "unexecuted"),
     State.RELEASED: ("recovered", "recovered"),
     State.FIXED: ("stable", "stable"),
-    State.EXPIRED: ("wait", "infrastructure"),
+    State.EXPIRED: ("wait", "suspect"),
     State.REJECTED: ("broken", "unexecuted"),
 }
 """State -> its shape, and the look of the badge."""

@@ -15,6 +15,7 @@ _ENDS = {
     "passed": ("pass", "passed"),
     "flaky": ("wait", "flaky only"),
     "regression": ("fail", "regression"),
+    "broken": ("fail", "broken before"),
     "incident": ("error", "incident"),
     "failed": ("fail", "failed"),
     "red": ("fail", "failed in any way"),

@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
-from dashboard.web.text import without_escapes
-
 _COLOURS = re.compile(r"(?:\x1b|#x1[Bb]|\u241b)\[([0-9;:]{0,64})m")
 """Select Graphic Rendition; also as pytest writes ESC into XML. Its parameters are few in what programs write."""
 _MOST_SPANS = 2_000
@@ -50,14 +48,14 @@ def coloured(text: str) -> SafeString:
 
 
 def _changed(look: _Look, parameters: str) -> _Look:
-    codes = iter([int(one or 0) for one in re.split("[;:]", parameters)])
+    codes = iter([int(parameter or 0) for parameter in re.split("[;:]", parameters)])
     for code in codes:
-        look = _one(look, code, codes)
+        look = _apply_code(look, code, codes)
     return look
 
 
-def _one(look: _Look, code: int, following: Iterator[int]) -> _Look:
-    """The look after one code; a code that we don't know changes nothing."""
+def _apply_code(look: _Look, code: int, following: Iterator[int]) -> _Look:
+    """The look after a code; unknown codes change nothing."""
     if code == 0:
         return _USUAL
     if code in _ON:
@@ -104,3 +102,21 @@ def _nearest(red: int, green: int, blue: int) -> int:
     if lit == 7:
         return 15 if strongest > 220 else 7 if strongest > 128 else 8
     return lit + (8 if strongest > 200 else 0)
+
+
+_ESCAPES = re.compile(
+    r"""
+    (?: \x1b | \#x1[Bb] | \u241b ) \[ [0-?]*+ [ -/]*+ [@-~]  # colours, erase; also as pytest writes ESC into XML
+    | \x1b \] [^\x07\x1b]*+ (?: \x07 | \x1b\\ )              # titles and links
+    | \x1b (?: [ -/]++ [0-~] | [0-~] )?                      # everything else, and an escape that is alone
+    """,
+    re.VERBOSE,
+)
+"""Possessive, each piece ended by what cannot start it: time grows with the text's length and no faster."""
+
+_CONTROLS = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n\r"} | {0x7F: 0x2421}
+
+
+def without_escapes(text: str) -> str:
+    """The text without a terminal's escape sequences; other control characters are shown as their pictures."""
+    return _ESCAPES.sub("", text).translate(_CONTROLS)

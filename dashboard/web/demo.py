@@ -6,9 +6,10 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
-from dashboard.demo import demo_create, demo_delete, demo_progress
+from dashboard.demo.decisions import demo_settled
+from dashboard.demo.services import demo_create, demo_delete, demo_progress
 from dashboard.tasks import wake_demo
-from dashboard.web.doors import project_deed, project_part
+from dashboard.web.decorators import project_deed, project_part
 from ingest.models import Project
 
 
@@ -26,7 +27,7 @@ def progress(request: HttpRequest, project: Project) -> HttpResponse:
     """How far the demo is loaded: what its pages ask for until it is done."""
     if not project.demo:
         raise Http404
-    loading = demo_progress(project)
+    loading = demo_progress(project, settled=demo_settled(project))
     if loading is None and "was" in request.GET:
         return HttpResponse(status=204, headers={"HX-Refresh": "true"})  # the page around it has something to show now
     return render(request, "partials/demo.html", {"project": project, "loading": loading})

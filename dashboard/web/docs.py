@@ -24,7 +24,7 @@ _ORDER = (
 
 @require_safe
 def contents(request: HttpRequest) -> HttpResponse:
-    return render(request, "docs_contents.html", {"pages": _pages()})
+    return render(request, "docs/contents.html", {"pages": _pages()})
 
 
 @require_safe
@@ -32,7 +32,7 @@ def page(request: HttpRequest, name: str) -> HttpResponse:
     if name not in names():
         raise Http404
     context = {"name": name, "title": _titles()[name], "body": body(name), "pages": _pages()}
-    return render(request, "docs.html", context)
+    return render(request, "docs/page.html", context)
 
 
 def _pages() -> list[tuple[str, str, bool]]:

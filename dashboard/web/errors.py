@@ -1,10 +1,12 @@
 """What a person sees when something is not there or goes wrong; programs get the same as JSON."""
 
-from django.core.exceptions import DisallowedHost
+from django.conf import settings
+from django.core.exceptions import DisallowedHost, TooManyFilesSent
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
-from dashboard.people.rates import TooOften
+from dashboard.error_sentences import NO_FILES, UNREADABLE
+from dashboard.people.throttling import TooOften
 
 
 def _answer(request: HttpRequest, status: int, code: str, title: str, sentence: str) -> HttpResponse:
@@ -17,7 +19,14 @@ def bad_request(request: HttpRequest, exception: Exception | None = None) -> Htt
     if isinstance(exception, DisallowedHost):
         sentence = "This server is not known by the name in the address: whoever runs it can add it to ALLOWED_HOSTS."
         return _answer(request, 400, "unknown_host", "Unknown name", sentence)
-    return _answer(request, 400, "bad_request", "Bad request", "The request cannot be read.")
+    if isinstance(exception, TooManyFilesSent):
+        return _answer(request, 415, "no_files", "No files here", NO_FILES)
+    return _answer(request, 400, "bad_request", "Bad request", UNREADABLE)
+
+
+def body_too_large(request: HttpRequest) -> HttpResponse:
+    sentence = f"This takes at most {settings.BODY_BYTES:,} bytes. Send test results to the project's uploads."
+    return _answer(request, 413, "limit_body", "Too large", sentence)
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:

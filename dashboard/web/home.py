@@ -16,11 +16,11 @@ from analytics.selectors import current_analyses
 from dashboard import access
 from dashboard.charts.rate import Rate
 from dashboard.quarantine.selectors import quarantined_by_project
-from dashboard.web.asking import words
-from dashboard.web.exporting import Row, exported
-from dashboard.web.overview import flaky_runs, rate_told
+from dashboard.web.export import Row, exported
+from dashboard.web.insights.overview import flaky_runs, rate_told
 from dashboard.web.paging import numbered_page
-from dashboard.web.projects import ProjectForm
+from dashboard.web.project.projects import ProjectForm
+from dashboard.web.query import words
 from ingest.models import Project, Run, Upload
 
 PAGE_SIZE = 50
@@ -32,7 +32,7 @@ HEADERS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class RankedProject:
     """A project, and by what it is ranked; `rate` is None before its first analysis."""
 
     project: Project
@@ -49,7 +49,7 @@ class Ranked:
 
 
 @dataclass(frozen=True, slots=True)
-class ProjectRow(Ranked):
+class ProjectRow(RankedProject):
     """What else is told of it; `flaky` is None before its first analysis."""
 
     runs: int
@@ -71,7 +71,7 @@ class ProjectRow(Ranked):
 @require_safe
 def home(request: HttpRequest) -> HttpResponseBase:
     known, text = _ranked(access.user_projects(request.user)), words(request.GET, "q")
-    found = [one for one in known if one.is_called(text)]
+    found = [ranked_project for ranked_project in known if ranked_project.is_called(text)]
     file = exported(request, "projects", HEADERS, _cells(found))
     if file is not None:
         return file
@@ -83,52 +83,54 @@ def home(request: HttpRequest) -> HttpResponseBase:
         "page": page,
         "first": known[0] if known and known[0].rate is not None and known[0].rate.total else None,
         "form": ProjectForm(),
-        "offer_demo": not any(one.project.last_upload_id for one in known),
-        "no_demo": not any(one.project.demo for one in known),
+        "offer_demo": not any(ranked_project.project.last_upload_id for ranked_project in known),
+        "no_demo": not any(ranked_project.project.demo for ranked_project in known),
     }
     return render(request, "home.html", context)
 
 
-def _ranked(projects: "QuerySet[Project]") -> list[Ranked]:
-    """Projects, the one that needs somebody most first: three queries, however many projects."""
+def _ranked(projects: "QuerySet[Project]") -> list[RankedProject]:
+    """Projects by how much they need attention, read in three queries."""
     newest = Upload.objects.filter(project=OuterRef("pk")).order_by("-id").values("pk")[:1]
     found = list(projects.annotate(last_upload_id=Subquery(newest)).order_by("name"))
     rates, incidents = _rates(found), _open_incidents(found)
-    every = (Ranked(one, rates.get(one.pk), incidents.get(one.pk, 0)) for one in found)
-    return sorted(every, key=lambda one: one.need, reverse=True)
+    every = (RankedProject(project, rates.get(project.pk), incidents.get(project.pk, 0)) for project in found)
+    return sorted(every, key=lambda ranked_project: ranked_project.need, reverse=True)
 
 
 def _rates(projects: list[Project]) -> dict[int, Rate]:
-    """Of the runs in each project's window, those that flakiness alone failed."""
+    """The share of runs in each project's window that failed only because of flaky tests."""
     current = current_analyses().filter(project__in=projects)
-    told = current.values_list("project_id", KeyTransform("runs", "summary"))
-    return {project: rate_told(runs) for project, runs in told}
+    summaries = current.values_list("project_id", KeyTransform("runs", "summary"))
+    return {project: rate_told(runs) for project, runs in summaries}
 
 
-def _cells(ranked: list[Ranked]) -> Iterator[Row]:
+def _cells(ranked: list[RankedProject]) -> Iterator[Row]:
     """Read only where a file is asked for."""
     for row in _rows(ranked):
         yield row.cells
 
 
-def _rows(ranked: list[Ranked]) -> list[ProjectRow]:
-    """The same projects with all that is told of them: four queries, however many projects."""
-    projects = [one.project for one in ranked]
-    uploads = Upload.objects.defer("files").in_bulk([one.last_upload_id for one in projects if one.last_upload_id])
+def _rows(ranked: list[RankedProject]) -> list[ProjectRow]:
+    """The same projects with everything the page shows of them, read in four queries."""
+    projects = [ranked_project.project for ranked_project in ranked]
+    uploads = Upload.objects.defer("files").in_bulk(
+        [project.last_upload_id for project in projects if project.last_upload_id]
+    )
     counted = Run.counted.filter(project__in=projects).values("project_id").annotate(runs=Count("pk"))
     runs = dict(counted.values_list("project_id", "runs"))
-    said, quarantined = _concluded(projects), quarantined_by_project([one.pk for one in projects])
+    said, quarantined = _concluded(projects), quarantined_by_project([project.pk for project in projects])
     return [
         ProjectRow(
-            one.project,
-            one.rate,
-            one.incidents,
-            runs=runs.get(one.project.pk, 0),
-            last_upload=uploads.get(one.project.last_upload_id),
-            quarantined=quarantined.get(one.project.pk, 0),
-            **said.get(one.project.pk, {}),
+            ranked_project.project,
+            ranked_project.rate,
+            ranked_project.incidents,
+            runs=runs.get(ranked_project.project.pk, 0),
+            last_upload=uploads.get(ranked_project.project.last_upload_id),
+            quarantined=quarantined.get(ranked_project.project.pk, 0),
+            **said.get(ranked_project.project.pk, {}),
         )
-        for one in ranked
+        for ranked_project in ranked
     ]
 
 
@@ -143,11 +145,11 @@ def _concluded(projects: list[Project]) -> dict[int, dict[str, Any]]:
 
 
 def _by_day(days: list[dict[str, int]]) -> tuple[float | None, ...]:
-    """The last days of the window, those without runs as gaps."""
+    """The share for each of the last days of the window, None for days without runs."""
     if not days:
         return ()
     last = days[-1]["day"]
-    share = {one["day"]: flaky_runs([one]).share for one in days if one["day"] > last - DAYS_SHOWN}
+    share = {day["day"]: flaky_runs([day]).share for day in days if day["day"] > last - DAYS_SHOWN}
     return tuple(share.get(day) for day in range(min(share), last + 1))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from django.http import QueryDict
 
-from dashboard.web.asking import number
+from dashboard.web.query import number
 
 PAGE_SIZE = 50
 _PAGES = 1_000_000

@@ -1,1 +1,1 @@
-"""The reader: bytes in, ParsedReport out. Pure Python and lxml; it knows nothing of Django or the store."""
+"""The reader: bytes in, ParsedReport out. Pure Python and lxml, independent of Django and the database."""

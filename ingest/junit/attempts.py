@@ -1,39 +1,21 @@
-"""What happened to one test: from the elements inside a case, and from the same test named again, to attempts."""
+"""The attempts of a test, from the elements inside a case and from repeated cases of the same test."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from ingest.junit.recipes import Again
+from ingest.junit.dialects import Repetition
+from ingest.junit.elements import AGAIN, BEFORE, ENDED, ERRORS
 from ingest.junit.report import Attempt, Failure, Provenance
 from ingest.verdict import Verdict, worst
 
-_STATUS = {
-    **dict.fromkeys(("fail", "failed", "failure"), Verdict.FAIL),
-    **dict.fromkeys(("error", "errored", "broken", "crashed", "timeout", "timedout"), Verdict.ERROR),
-    **dict.fromkeys(
-        (
-            "skip",
-            "skipped",
-            "notrun",
-            "not run",
-            "disabled",
-            "ignored",
-            "suppressed",
-            "pending",
-            "todo",
-            "inconclusive",
-        ),
-        Verdict.SKIP,
-    ),
-}
 _TEARDOWN = "failed on teardown"
 _FLAKY_RESULT = "flaky failure"
-"""cargo-nextest's type for a test that failed and then passed, where the user wants that to count as failed."""
+"""cargo-nextest's type for a flaky test that the user wants to count as failed."""
 
 
 @dataclass(slots=True)
 class Element:
-    """A child of a case that says how an attempt ended."""
+    """A child of a case that gives the outcome of an attempt."""
 
     tag: str
     type: str = ""
@@ -46,7 +28,7 @@ class Element:
 
     @property
     def verdict(self) -> Verdict:
-        return Verdict.ERROR if self.tag in ("error", "rerunError", "flakyError") else Verdict.FAIL
+        return Verdict.ERROR if self.tag in ERRORS else Verdict.FAIL
 
     def failure(self) -> Failure:
         return Failure(self.verdict, self.type, self.message, self.text, self.cut)
@@ -54,51 +36,74 @@ class Element:
 
 @dataclass(slots=True)
 class Details:
-    """What the children of one case said; most cases have none."""
+    """The content of a case's children; most cases have none."""
 
     elements: list[Element] = field(default_factory=list)
     skipped: bool = False
+    skip: str = ""
+    """Type and message of `skipped`, with a tab between."""
     system_out: str = ""
     system_err: str = ""
     explicit_id: str = ""
+    words: list[str] = field(default_factory=list)
+    """Words about its outcome from its properties."""
+    former_id: str = ""
+    """The value of a property that was an identity once."""
+    _least: int = 0
+    """The least weight of a kept element."""
+
+    def add(self, element: Element, limit: int) -> bool:
+        """Keep an element. Returns False if one had to be dropped, which is never one that decides the verdict."""
+        if len(self.elements) < limit:
+            self.elements.append(element)
+            return True
+        if _weight(element) > self._least:
+            self._least = min(map(_weight, self.elements))
+        if _weight(element) > self._least:
+            weights = list(map(_weight, self.elements))
+            del self.elements[len(weights) - 1 - weights[::-1].index(self._least)]
+            self.elements.append(element)
+        return False
 
 
-def status_verdict(*statuses: str | None) -> Verdict | None:
-    """What `status` and `result` attributes say, where they say anything but "it ran"."""
-    for status in statuses:
-        if status and (verdict := _STATUS.get(status.lower())) is not None:
-            return verdict
-    return None
+def _weight(element: Element) -> int:
+    """How much an element weighs in the final verdict: a failure before a pass least, an error most."""
+    if element.tag in BEFORE:
+        return 0
+    return (1 if element.tag in AGAIN else 3) + (element.verdict is Verdict.ERROR)
 
 
 def attempts_of(
-    details: Details, status: Verdict | None, duration: float | None, *, flaky: bool = False, skip_wins: bool = False
+    details: Details, status: Verdict | None, duration: float | None, *, flaky: bool = False, may_fail: bool = False
 ) -> tuple[Verdict, tuple[Attempt, ...]]:
-    """The final verdict of a case, and its attempts where it failed or was retried."""
-    if details.skipped and skip_wins:
+    """The final verdict of a case, and its attempts if it failed or was retried. The worst outcome counts; only
+    Surefire's flaky elements prove a final pass, if nothing else says that it failed or was skipped at last."""
+    if details.skipped and may_fail:
         return Verdict.SKIP, ()
-    ended = [element for element in details.elements if element.tag in ("failure", "error")]
-    again = [element for element in details.elements if element.tag in ("rerunFailure", "rerunError")]
-    before = [element for element in details.elements if element.tag in ("flakyFailure", "flakyError")]
-    if before and all(element.type == _FLAKY_RESULT for element in ended):
+    ended, again, before = (
+        [element for element in details.elements if element.tag in tags] for tags in (ENDED, AGAIN, BEFORE)
+    )
+    failed = status is not None and status.failing
+    if before and not (ended or again or failed or details.skipped):
         return Verdict.PASS, (*map(_retry, before), _passed(details, duration))
-    if ended and flaky:
-        return Verdict.PASS, (_ended(details, ended, None), _passed(details, duration))
-    if ended or before:
-        last = _ended(details, ended, duration) if ended else _retry(again[-1] if again else before[-1])
-        attempts = (*map(_retry, before), last, *map(_retry, again))
+    if ended and (recovered := _recovered(details, ended, before, duration, flaky=flaky)):
+        return worst(element.verdict for element in ended), recovered
+    if ended or before or again:
+        last = [_ended(details, ended, duration)] if ended else []
+        attempts = (*map(_retry, before), *last, *map(_retry, again))
         return attempts[-1].verdict, attempts
-    if again:
-        attempts = tuple(map(_retry, again))
-        return attempts[-1].verdict, attempts
-    if details.skipped:
-        return Verdict.SKIP, ()
-    if status in (Verdict.FAIL, Verdict.ERROR):
-        lost = Failure(status)
-        return status, (
-            Attempt(status, duration, failures=(lost,), system_out=details.system_out, system_err=details.system_err),
-        )
-    return status or Verdict.PASS, ()
+    if status is not None and failed:
+        return status, (_ended(details, [Element("error" if status is Verdict.ERROR else "failure")], duration),)
+    return Verdict.SKIP if details.skipped else status or Verdict.PASS, ()
+
+
+def _recovered(
+    details: Details, ended: Sequence[Element], before: Sequence[Element], duration: float | None, *, flaky: bool
+) -> tuple[Attempt, ...]:
+    """The attempts of a case that its producer calls both failed and flaky: the last one passed, yet it failed."""
+    if before and all(element.type == _FLAKY_RESULT for element in ended):
+        return (*map(_retry, before), _passed(details, duration))
+    return (_ended(details, ended, None), _passed(details, duration)) if flaky else ()
 
 
 def _ended(details: Details, ended: Sequence[Element], duration: float | None) -> Attempt:
@@ -134,27 +139,39 @@ class Occurrence:
 
 
 def repeated_on_purpose(groups: Iterable[list[Occurrence]]) -> bool:
-    """Whether a file names tests again that had passed: nobody retries a pass, so these are repetitions."""
-    return any(sum(not one.verdict.failing for one in group) > 1 for group in groups)
+    """Whether a file repeats tests that had passed: nobody retries a pass, so the repetition is intended."""
+    return any(sum(not occurrence.verdict.failing for occurrence in group) > 1 for group in groups)
 
 
-def join(occurrences: list[Occurrence], again: Again) -> tuple[Verdict, tuple[Attempt, ...]]:
-    """The final verdict and the attempts of a test that was named more than once."""
-    if again is Again.LOST:
+def join(
+    occurrences: list[Occurrence], again: Repetition, *, believed: bool = False
+) -> tuple[Verdict, tuple[Attempt, ...]]:
+    """The final verdict and the attempts of a test that was named more than once.
+
+    The worst verdict counts; likely retries are only evidence, unless they are `believed`."""
+    if again is Repetition.LOST:
         occurrences = _with_teardown_merged(occurrences)
         if len(occurrences) == 1:
             return occurrences[0].verdict, occurrences[0].as_attempts()
-    if again is Again.SORTED:
-        occurrences = sorted(occurrences, key=lambda one: not one.verdict.failing)
-    attempts = [attempt for one in occurrences for attempt in one.as_attempts()]
+    if again is Repetition.SORTED:
+        occurrences = sorted(occurrences, key=lambda occurrence: not occurrence.verdict.failing)
+    attempts = [attempt for occurrence in occurrences for attempt in occurrence.as_attempts()]
+    if again is Repetition.ITERATED:
+        return worst(occurrence.verdict for occurrence in occurrences), _marked(attempts, Provenance.DUPLICATE)
     *earlier, last = occurrences
-    skips = [one.verdict is Verdict.SKIP for one in earlier]
-    if (again is Again.LOST and not any(skips)) or (again is Again.SKIPPED and all(skips)):
+    skips = [occurrence.verdict is Verdict.SKIP for occurrence in earlier]
+    if (again is Repetition.LOST and not any(skips)) or (again is Repetition.SKIPPED and all(skips)):
         lost = [_as_lost(attempt) for attempt in attempts[:-1]]
-        return last.verdict, _marked([*lost, attempts[-1]], Provenance.DUPLICATE)
-    if again in (Again.RETRIED, Again.SORTED) and all(one.verdict.failing for one in earlier):
-        return last.verdict, _marked(attempts, Provenance.DUPLICATE)
-    return worst(one.verdict for one in occurrences), _marked(attempts, Provenance.AMBIGUOUS)
+        return _final(occurrences), _marked([*lost, attempts[-1]], Provenance.DUPLICATE)
+    if again in (Repetition.RETRIED, Repetition.SORTED) and all(occurrence.verdict.failing for occurrence in earlier):
+        return last.verdict if believed else _final(occurrences), _marked(attempts, Provenance.DUPLICATE)
+    return worst(occurrence.verdict for occurrence in occurrences), _marked(attempts, Provenance.AMBIGUOUS)
+
+
+def _final(occurrences: list[Occurrence]) -> Verdict:
+    """The worst verdict, or the last one if none failed."""
+    verdict = worst(occurrence.verdict for occurrence in occurrences)
+    return verdict if verdict.failing else occurrences[-1].verdict
 
 
 def _marked(attempts: list[Attempt], provenance: Provenance) -> tuple[Attempt, ...]:
@@ -162,7 +179,7 @@ def _marked(attempts: list[Attempt], provenance: Provenance) -> tuple[Attempt, .
 
 
 def _as_lost(attempt: Attempt) -> Attempt:
-    """A failed attempt that the producer wrote as a pass or a skip, with its text gone."""
+    """A failed attempt that the producer wrote as a pass or a skip, without its text."""
     if attempt.verdict.failing:
         return attempt
     return replace(attempt, verdict=Verdict.FAIL, failures=(Failure(Verdict.FAIL),))
@@ -171,13 +188,13 @@ def _as_lost(attempt: Attempt) -> Attempt:
 def _with_teardown_merged(occurrences: list[Occurrence]) -> list[Occurrence]:
     """pytest writes a failed call and its failed teardown as two cases: they are one attempt, with both texts."""
     merged: list[Occurrence] = []
-    for one in occurrences:
-        if merged and _is_teardown(one):
-            call, teardown = merged[-1].as_attempts()[-1], one.attempts[0]
+    for occurrence in occurrences:
+        if merged and _is_teardown(occurrence):
+            call, teardown = merged[-1].as_attempts()[-1], occurrence.attempts[0]
             both = replace(call, verdict=Verdict.ERROR, failures=(*call.failures, *teardown.failures))
             merged[-1] = Occurrence(Verdict.ERROR, merged[-1].duration, (*merged[-1].attempts[:-1], both))
         else:
-            merged.append(one)
+            merged.append(occurrence)
     return merged
 
 

@@ -1,4 +1,4 @@
-"""Whatever encoding a file has, the XML parser sees clean UTF-8."""
+"""Converts a file of any encoding to clean UTF-8 for the XML parser."""
 
 import codecs
 import re
@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import BinaryIO
 
-from ingest.junit.formats import refuse_start
 from ingest.junit.problems import Refused
 
 CHUNK = 128 * 1024
@@ -45,15 +44,13 @@ class Utf8Source:
         yield from self._started(self._recoded(head[mark:], encoding) if recode else self._as_it_is(head[mark:]))
 
     def _started(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
-        """The chunks without leading blanks, refused where they cannot be XML, as are two mebibytes of blanks."""
+        """The chunks without leading blanks; a file that starts with two mebibytes of blanks counts as empty."""
         start = b""
         for chunk in islice(chunks, _BLANK_CHUNKS):
             start = chunk.lstrip(_BLANK)
             self.skipped_lines += chunk.count(b"\n", 0, len(chunk) - len(start))
             if start:
                 break
-        if refusal := refuse_start(start[:_HEAD]):
-            raise refusal
         yield start
         yield from chunks
 
@@ -100,7 +97,7 @@ def _codec(declared: str) -> str:
         name = ""
     if not _FAMILIES.fullmatch(name):
         raise Refused("encoding", f"The file says that its encoding is {declared!r}: write it in UTF-8.", 1, 1)
-    # An 8-bit file that says UTF-16 (Windows tools do this) can only be UTF-8 or ASCII: its declaration was legible.
+    # An 8-bit file that claims UTF-16 (Windows tools do this) must be UTF-8 or ASCII: its declaration was legible.
     return "utf-8" if name == "ascii" or name.startswith("utf-16") else name
 
 

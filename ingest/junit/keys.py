@@ -1,47 +1,55 @@
-"""A test's identity from what its case says, and a memory of it: the same tests come every run, in the same order.
+"""A test's identity from its case, and a memory of it: the same tests come in every run, in the same order.
 
-A worker reads the same suite again and again. What is remembered of a place (a producer's suite) is the sequence of
-its keys, so that the next report of that suite is compared with it rather than looked up name by name."""
+A worker reads the same suite again and again. It remembers the sequence of keys of each place (a producer's suite),
+so that the next report of that suite is compared with it rather than looked up name by name."""
 
 from dataclasses import dataclass
 
-from ingest.junit.naming import stable_name
-from ingest.junit.recipes import Recipe
+from ingest.junit.dialects import Dialect
 from ingest.junit.report import TestKey
+from ingest.junit.stable_names import stable_name
 
 _REMEMBERED = 300_000
-"""Keys remembered over all places; past it the memory starts anew."""
+"""Keys remembered over all places; beyond this the memory starts over."""
 _LONG = 1_000
 """Names longer than this are not remembered: memory is bounded in bytes too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where in the document cases stand, and so what the suite adds to their identity."""
+    """Where cases are in the document, and so what the suite adds to their identity."""
 
-    recipe: Recipe
+    dialect: Dialect
     suite: str
-    """The suite's part of the key of a case that names its class."""
+    """The suite's part of the key for a case with a class."""
     suite_alone: str
-    """The same of a case that does not."""
+    """The same for a case without a class."""
+    former: "Place | None" = None
+    """The place while browsers were still part of the identity."""
 
     @property
     def id(self) -> tuple[str, str, str]:
-        return self.recipe.producer, self.suite, self.suite_alone
+        return self.dialect.producer, self.suite, self.suite_alone
+
+    def is_class(self, classname: str) -> bool:
+        """Whether the suite is the class or one nested with it: JUnit 5 moves cases between those."""
+        if self.suite == classname:
+            return True
+        return self.dialect.class_is_place and self.suite.partition("$")[0] == classname.partition("$")[0]
 
 
 def key_of(place: Place, classname: str, name: str, file: str = "") -> TestKey:
-    """A test's identity. The file counts only where neither class nor suite says where the test is."""
-    if place.recipe.names is not None:
-        classname, name = place.recipe.names(classname, name)
+    """A test's identity. The file counts only if neither class nor suite locates the test."""
+    if place.dialect.names is not None:
+        classname, name = place.dialect.names(classname, name)
     classname, name = stable_name(classname), stable_name(name)
     if classname and classname != name:
-        return "" if place.suite == classname else place.suite, classname, name, "", ""
+        return "" if place.is_class(classname) else place.suite, classname, name, "", ""
     return place.suite_alone, "", name, "" if place.suite_alone else file, ""
 
 
-class Remembered:
-    """The distinct keys of a place in the order in which a report named them last, each as its case wrote it."""
+class RememberedKeys:
+    """The distinct keys of a place in the order of its last report, each as its case wrote it."""
 
     __slots__ = ("_row_of", "classes", "keys", "names")
 
@@ -52,13 +60,13 @@ class Remembered:
         self._row_of: dict[TestKey, int] = {}
 
     def row_of(self, key: TestKey) -> int:
-        """Where the key stands, or -1."""
+        """The row of the key, or -1."""
         if not self._row_of:
             self._row_of = {key: row for row, key in enumerate(self.keys)}
         return self._row_of.get(key, -1)
 
 
-_nothing = Remembered([])
+_nothing = RememberedKeys([])
 
 
 def _length(key: TestKey) -> int:
@@ -66,13 +74,13 @@ def _length(key: TestKey) -> int:
 
 
 class _Memory:
-    """What is remembered of each place, all together bounded."""
+    """The remembered keys of all places, bounded in total."""
 
     def __init__(self) -> None:
-        self._places: dict[tuple[str, str, str], Remembered] = {}
+        self._places: dict[tuple[str, str, str], RememberedKeys] = {}
         self._size = 0
 
-    def get(self, place: Place) -> Remembered:
+    def get(self, place: Place) -> RememberedKeys:
         return self._places.get(place.id, _nothing)
 
     def put(self, place: Place, keys: list[TestKey]) -> None:
@@ -80,14 +88,14 @@ class _Memory:
         if self._size > _REMEMBERED:
             self._places, self._size = {}, len(keys)
         if len(keys) <= _REMEMBERED and max(map(_length, keys), default=0) < _LONG:
-            self._places[place.id] = Remembered(keys)
+            self._places[place.id] = RememberedKeys(keys)
 
 
 _memory = _Memory()
 
 
 class Walk:
-    """One document's walk through what is remembered of one place: forward only, so no key comes twice."""
+    """A document's walk through the remembered keys of a place: forward only, so that no key comes twice."""
 
     __slots__ = ("_at", "_known", "_place", "as_written", "ranges")
 
@@ -96,12 +104,12 @@ class Walk:
         self._known = _memory.get(place)
         self._at = 0
         self.as_written = True
-        """Whether every key here is what its case says, word for word: only then names can be compared with keys."""
+        """Whether every key is exactly as its case wrote it: only then can names be compared with keys."""
         self.ranges: list[tuple[int, int]] = []
         """The report's rows that this place filled."""
 
     def step(self, classes: list[str], names: list[str]) -> list[TestKey] | None:
-        """The keys of these cases, where they are the next ones that are remembered."""
+        """The keys of these cases, if they are the next remembered ones."""
         known, start, end = self._known, self._at, self._at + len(names)
         if known.names[start:end] != names or known.classes[start:end] != classes:
             return None
@@ -109,7 +117,7 @@ class Walk:
         return known.keys[start:end]
 
     def make(self, classes: list[str], names: list[str]) -> list[TestKey]:
-        """The keys of cases that are not the next ones, made anew; the walk goes on behind the last of them."""
+        """New keys for cases that are not the next ones; the walk continues after the last of them."""
         keys = [key_of(self._place, *pair) for pair in zip(classes, names, strict=True)]
         self._at = max(self._at, self._known.row_of(keys[-1]) + 1)
         self.as_written = self.as_written and all(
@@ -117,10 +125,18 @@ class Walk:
         )
         return keys
 
+    def former(self, keys: list[TestKey]) -> dict[TestKey, tuple[TestKey, ...]]:
+        """By key: the key from the time when the suite of a nested class was part of it."""
+        place = self._place
+        if not place.dialect.class_is_place or not place.suite:
+            return {}
+        seen = (key for start, end in self.ranges for key in keys[start:end])
+        return {key: ((place.suite, *key[1:]),) for key in seen if not key[0] and key[1] and key[1] != place.suite}
+
     def remember(self, keys: list[TestKey]) -> None:
-        """What this document named here is what the next one is compared with."""
+        """Remember this document's keys for comparison with the next one."""
         if not self.as_written:
             return
-        mine = [key for start, end in self.ranges for key in keys[start:end]]
-        if mine != self._known.keys:
-            _memory.put(self._place, mine)
+        seen = [key for start, end in self.ranges for key in keys[start:end]]
+        if seen != self._known.keys:
+            _memory.put(self._place, seen)

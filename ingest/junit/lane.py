@@ -1,10 +1,10 @@
-"""The fast lane: runs of plain cases, taken from the text without the parser.
+"""The fast lane: reads runs of plain cases from the text, without the parser.
 
-Nine cases in ten look like `<testcase classname="…" name="…" time="…"/>` and stand side by side. Once the parser
-has ended one case, exactly at the last byte that it was given, what follows stands where elements stand: not in a
-comment, a CDATA section or another tag. From there a run of such cases can be split as text, and means exactly what
-the parser would say. Everything else goes to the parser, and so does all of a file that turns out to be damaged:
-`taken` tells the reader that positions are off and the file must be read again without this."""
+Nine cases in ten look like `<testcase classname="…" name="…" time="…"/>` and follow each other. Once the parser has
+ended a case exactly at the last byte it was given, the next byte is at element level: not in a comment, a CDATA
+section or another tag. From there a run of such cases can be split as text with the same result as the parser's.
+Everything else goes to the parser, and so does a whole file that turns out to be damaged: `taken` tells the reader
+that positions are off and the file must be read again without the lane."""
 
 import re
 from collections.abc import Callable
@@ -15,7 +15,7 @@ _CASE_ENDS = (b"/>", b"testcase>")
 _ODD_REFERENCE = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)")
 _REFERENCES = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&apos;", "'"), ("&amp;", "&"))
 _CONTROLS = bytes(range(32))
-"""XML forbids most of these, and reads the others in an attribute as spaces: the parser's business."""
+"""XML forbids most of these and reads the others in attributes as spaces, so the parser handles them."""
 _BLANK = " \t\r\n"
 _STEP = 64
 _CARRY_LIMIT = 256 * 1024
@@ -36,7 +36,7 @@ def _unescaped(text: str) -> str:
 
 
 Columns = tuple[list[str], list[str], list[str]]
-"""Classes, names and times; times are empty where the file has none."""
+"""Classes, names and times; times are empty if the file has none."""
 
 
 class _Shape:
@@ -48,9 +48,9 @@ class _Shape:
         self.opening = f"<testcase {attributes[0]}="
 
     def columns(self, text: str) -> Columns | None:
-        """The values of a text that is plain cases side by side and nothing else; None where it is not.
+        """The values of a text that consists only of plain cases; None if it does not.
 
-        Split at its quotes such a text has a period: value, separator, value, …, and what stands between cases."""
+        Split at its quotes, such a text is periodic: value, separator, value, …, and the text between cases."""
         flat, period = text.split('"'), self._period
         if len(flat) % period != 1:
             return None
@@ -73,7 +73,7 @@ class _Shape:
         return True
 
     def plain_prefix(self, text: str) -> str:
-        """The longest start of the text that is plain cases: found by halving, as long texts are quick to check."""
+        """The longest prefix of plain cases, found by bisection, since even long texts are quick to check."""
         starts = [match.start() for match in re.finditer(re.escape(self.opening), text)] + [len(text)]
         good, bad = 0, len(starts)
         while bad - good > 1:
@@ -86,7 +86,7 @@ class _Shape:
 
 
 def _checked(classes: list[str], names: list[str], times: list[str]) -> Columns | None:
-    """The values as the parser would give them; None where one of them needs it."""
+    """The values as the parser would return them; None if one of them needs the parser."""
     values = "".join((*classes, *names, *times))
     encoded = values.encode("utf-8")
     if len(encoded.translate(None, _CONTROLS)) != len(encoded) or "<" in values or _has_noncharacter(values):
@@ -99,23 +99,23 @@ def _checked(classes: list[str], names: list[str], times: list[str]) -> Columns 
 
 
 class Lane:
-    """Stands between the bytes and the parser, and hands each what it is best at."""
+    """Divides the bytes between the fast lane and the parser."""
 
     def __init__(self, target: Target, feed: Callable[[bytes], None]) -> None:
         self._target = target
         self._feed = feed
         self._carry = b""
         self._found: dict[bytes, int] = {}
-        """Where each end stands next in the current data; -1 for nowhere."""
+        """The next position of each kind of end in the current data; -1 for none."""
         self._shape: _Shape | None = None
         self._synced = False
         self._open = True
         self._window = _WIDEST
-        """How far ahead a run is looked for: odd cases between plain ones make it small, plain ones large again."""
+        """How far ahead to look for a run: odd cases shrink it, plain ones widen it again."""
         self._wait = self._waited = 0
-        """Cases to leave to the parser after the lane found nothing: twice as many each time."""
+        """Cases to leave to the parser after the lane found nothing; doubles each time."""
         self.taken = 0
-        """Cases that the parser has not seen."""
+        """Cases read without the parser."""
 
     def add(self, chunk: bytes) -> None:
         if not self._open:
@@ -140,9 +140,9 @@ class Lane:
     # -- the parser's part ---------------------------------------------------------------------------------------
 
     def _feed_until_synced(self, data: bytes, at: int) -> int:
-        """Feed the parser until it ends a case at the very byte that it was given last.
+        """Feed the parser until it ends a case exactly at the last byte it was given.
 
-        The distance to the next try doubles, so that text full of ends costs few calls."""
+        The distance to the next try doubles, so that text full of ends takes few calls."""
         self._synced = False
         step = 0
         while at < len(data):
@@ -162,7 +162,7 @@ class Lane:
         return at
 
     def _next_end(self, data: bytes, start: int) -> int:
-        """Where the next thing ends that may be the end of a case; -1 for nowhere. Each byte is searched once."""
+        """The next position where a case may end; -1 for none. Each byte is searched once."""
         ends = []
         for needle in _CASE_ENDS:
             at = self._found.get(needle, -2)
@@ -183,7 +183,7 @@ class Lane:
     # -- the lane's part -----------------------------------------------------------------------------------------
 
     def _take_run(self, data: bytes, at: int) -> int:
-        """Take plain cases from `at` on; returns where the first thing stands that is not one."""
+        """Take plain cases from `at` on; returns the position of the first thing that is not one."""
         shape = self._shape
         assert shape is not None
         end = self._run_end(data, at)

@@ -1,4 +1,4 @@
-"""What the reader accepts at most. Each limit is a setting; an error names the one it hit and its value."""
+"""The reader's limits. Each is a setting; an error names the exceeded one and its value."""
 
 from dataclasses import dataclass
 

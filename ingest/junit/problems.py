@@ -1,10 +1,10 @@
-"""How the reader says what is wrong: refusals, warnings and run errors, each with a stable code."""
+"""The reader's refusals and warnings, each with a stable code."""
 
 from dataclasses import dataclass, field
 
 
 class Refused(Exception):
-    """A file that cannot be taken, and why: a stable code, a sentence for a person, and where."""
+    """A file that cannot be read: a stable code, a sentence for people, and the position."""
 
     def __init__(self, code: str, sentence: str, line: int | None = None, column: int | None = None) -> None:
         super().__init__(code, sentence, line, column)
@@ -22,14 +22,14 @@ class Refused(Exception):
 
 
 def over_limit(name: str, limit: int, what: str) -> Refused:
-    """The refusal for a limit that was passed: names the limit's setting and its value."""
+    """The refusal for an exceeded limit, with the limit's setting and value."""
     setting = f"LIMIT_{name.upper()}"
     return Refused(f"limit_{name}", f"{what}: the limit is {limit:,} ({setting}).")
 
 
 @dataclass(slots=True)
 class Warning:
-    """Something odd that did not stop the reading. One per code: the first one's words, and how many."""
+    """Something odd that did not stop the reading. One for each code: the first sentence, and the count."""
 
     code: str
     sentence: str
@@ -44,7 +44,7 @@ class Warning:
 
 @dataclass(slots=True)
 class Warnings:
-    """Warnings by code, so that a million bad durations are one line that says a million."""
+    """Warnings by code, so that a million bad durations make one line with a count."""
 
     by_code: dict[str, Warning] = field(default_factory=dict)
 

@@ -1,189 +1,234 @@
-"""One file: from a stream of bytes to a ParsedReport, or to a refusal that says what is wrong and where."""
+"""Reads one file: from a stream of bytes to a ParsedReport, or to a refusal with reason and position."""
 
-import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import BinaryIO
 
-from lxml import etree
-
+from ingest.formats.registry import text_format, xml_format
+from ingest.formats.text import Damage, TextFormat
+from ingest.formats.xml import XmlFormat
+from ingest.junit.archives.unpacking import DAMAGE
 from ingest.junit.encoding import NeedsRepair, Utf8Source
-from ingest.junit.keeping import Share
-from ingest.junit.lane import Lane
+from ingest.junit.execution_order import looks_parallel, says_order
+from ingest.junit.kept_text import Share
 from ingest.junit.limits import Limits
-from ingest.junit.ordering import looks_parallel, says_order
+from ingest.junit.merging import Merger
+from ingest.junit.parsing import HUGE, ILLEGAL_CHARACTER, SECOND_ROOT, Document, XmlDamage, compressed_damage, feed
 from ingest.junit.problems import Refused, over_limit
-from ingest.junit.report import ParsedReport
-from ingest.junit.rows import NamedTwice
-from ingest.junit.target import Target
-from ingest.junit.unpacking import DAMAGE
+from ingest.junit.refusals import refuse_root, refuse_start
+from ingest.junit.report import ParsedReport, UnclearContent
+from ingest.junit.rows import DuplicateName
+from ingest.junit.surrounding_text import FIRST_ROOT, NEXT_ROOT, Tape, Words, may_be_words
+from ingest.junit.target import OtherRoot, Target
 
-_ILLEGAL_CHARACTER = {
-    etree.ErrorTypes.ERR_INVALID_CHAR,
-    etree.ErrorTypes.ERR_INVALID_ENCODING,
-    etree.ErrorTypes.ERR_INVALID_HEX_CHARREF,
-    etree.ErrorTypes.ERR_INVALID_DEC_CHARREF,
-    etree.ErrorTypes.ERR_INVALID_CHARREF,
-    etree.ErrorTypes.I18N_CONV_FAILED,
-}
-_SECOND_ROOT = etree.ErrorTypes.ERR_DOCUMENT_END
-_HUGE = etree.ErrorTypes.ERR_RESOURCE_LIMIT if hasattr(etree.ErrorTypes, "ERR_RESOURCE_LIMIT") else 114
-
-
-_CDATA_FACTOR = 16
-"""A CDATA section is text, not markup: captured output may be long."""
-_ROOT_TAG = re.compile(rb"<[A-Za-z_]")
-_MARKER_OF = {
-    "doctype": re.compile(rb"<!DOCTYPE"),
-    "html_page": _ROOT_TAG,
-    "other_format": _ROOT_TAG,
-    "other_xml": _ROOT_TAG,
-}
-"""Where to point when a file is refused for what it is."""
-
-
-class _Damage(Exception):
-    """The file cannot be read past this point."""
-
-    def __init__(self, code: int, sentence: str, line: int | None, column: int | None) -> None:
-        super().__init__(sentence)
-        self.code = code
-        self.sentence = sentence
-        self.line = line
-        self.column = column
+_HEAD = 1024
 
 
 def read_report(
     opened: Callable[[], BinaryIO], limits: Limits | None = None, share: Share | None = None
 ) -> ParsedReport:
-    """Read one JUnit XML document. `opened` gives its bytes from the start, again if they need repair.
+    """Read one file, of JUnit or another format recognised by content. `opened` returns its bytes from the start, and
+    again if they must be read another way.
 
-    Raises Refused where nothing can be taken. A document that breaks off keeps what came before, marked partial."""
+    Raises Refused if nothing can be read. A truncated document keeps its readable part, marked partial."""
     limits = limits or Limits()
     share = share or Share(limits.text_total)
-    left, lane, repair = share.left, True, False
+    left, way = share.left, _ReadingMode()
     while True:
         try:
-            return _read(opened(), limits, share, lane=lane, repair=repair)
-        except _Again as again:
-            share.left, lane, repair = left, False, again.repair
+            return _read(opened(), limits, share, way)
+        except _ReadAgain as again:
+            share.left, way = left, again.way
 
 
-class _Again(Exception):
-    """Read the file from its start once more, without the fast lane, and repaired if need be."""
+@dataclass(frozen=True, slots=True)
+class _ReadingMode:
+    """How a file is read."""
 
-    def __init__(self, *, repair: bool) -> None:
-        super().__init__(repair)
-        self.repair = repair
+    lane: bool = True
+    """With the fast lane."""
+    repair: bool = False
+    apart: bool = False
+    """As a sequence of text and documents."""
+    other: type[XmlFormat] | None = None
+    """As another XML format."""
 
 
-def _read(stream: BinaryIO, limits: Limits, share: Share, *, lane: bool, repair: bool) -> ParsedReport:
-    target = Target(limits, share, careful=not lane)
-    source = Utf8Source(stream, repair=repair)
+class _ReadAgain(Exception):
+    """Raised to read the file from its start again in another mode."""
+
+    def __init__(self, way: _ReadingMode) -> None:
+        super().__init__(way)
+        self.way = way
+
+
+def _read(stream: BinaryIO, limits: Limits, share: Share, way: _ReadingMode) -> ParsedReport:
+    source = Utf8Source(stream, repair=way.repair)
+    chunks = iter(source)
+    start = next(chunks)
+    if way.other is None and (text := text_format(start)):
+        return _read_text(chain([start], chunks), text(limits, share), source)
+    if way.apart or may_be_words(start):
+        return _Documents(chain([start], chunks), source, limits, share, way).read(start)
+    _check_start(start)
+    target = way.other(limits, share) if way.other else _target(limits, share, way)
+    return _collect(chain([start], chunks), target, limits, way, source.skipped_lines)
+
+
+def _target(limits: Limits, share: Share, way: _ReadingMode) -> Target:
+    return Target(limits, share, careful=not way.lane, repaired=way.repair)
+
+
+def _collect(chunks: Iterator[bytes], target: Document, limits: Limits, way: _ReadingMode, lines: int) -> ParsedReport:
+    """Read a document that begins after `lines` lines."""
     try:
-        _feed(iter(source), target, limits, lane=lane)
-    except (NeedsRepair, NamedTwice, UnicodeDecodeError):
-        if repair:  # the last way to read it: going round again would not end
+        feed(chunks, target, limits, lane=way.lane)
+    except (NeedsRepair, DuplicateName, UnicodeDecodeError):
+        if way.repair:  # the last mode: reading again would loop
             raise
-        raise _Again(repair=not lane) from None
-    except _Damage as damage:
-        if lane:
-            raise _Again(repair=False) from None
-        if damage.code in _ILLEGAL_CHARACTER and not repair:
-            raise _Again(repair=True) from None
-        _salvage(target, damage, source.skipped_lines)
+        raise _ReadAgain(replace(way, lane=False, repair=not way.lane)) from None
+    except OtherRoot as root:
+        if way.apart:
+            raise refuse_root(root.tag.rpartition("}")[2]) from None
+        raise _ReadAgain(replace(way, lane=False, other=xml_format(root.tag))) from None
+    except XmlDamage as damage:
+        if way.lane:
+            raise _ReadAgain(replace(way, lane=False)) from None
+        if damage.code in ILLEGAL_CHARACTER and not way.repair:
+            raise _ReadAgain(replace(way, repair=True)) from None
+        _salvage(target, damage, lines, way)
     report = target.report
-    if repair:
+    if way.repair:
         report.warnings.add("repaired", "Characters that XML forbids were removed; undecodable bytes became U+FFFD.")
     if report.order_reliable and not says_order(report) and looks_parallel(report, target.wall_time()):
         report.order_reliable = False
     return report
 
 
-def _feed(chunks: Iterator[bytes], target: Target, limits: Limits, *, lane: bool) -> None:
-    parser = etree.XMLParser(
-        target=target,  # type: ignore[arg-type]
-        encoding="utf-8",
-        # False would leave &amp; in attributes as &#38;. A DOCTYPE is refused before it can declare any other entity.
-        resolve_entities="internal",  # type: ignore[arg-type]
-        no_network=True,
-        load_dtd=False,
-        huge_tree=True,  # libxml2's own limits refuse honest output in CDATA; ours are on depth, markup and bytes
-        remove_comments=True,
-        remove_pis=True,
-    )
-    fast = Lane(target, parser.feed) if lane else None
-    silence = _Silence(limits.markup)
-    first = b""
+class _Documents:
+    """A file with text before or after its document, or with several documents."""
+
+    def __init__(
+        self, chunks: Iterator[bytes], source: Utf8Source, limits: Limits, share: Share, way: _ReadingMode
+    ) -> None:
+        self._tape = Tape(chunks)
+        self._source = source
+        self._limits = limits
+        self._share = share
+        self._way = replace(way, lane=False, apart=True)
+        self._merger = Merger(limits.attempts)
+        self._notes = ParsedReport()
+        """Remarks on the text."""
+        self._documents = self._cases = 0
+
+    def read(self, start: bytes) -> ParsedReport:
+        more, damage = start.startswith(b"<") or self._pass_first_words(start), ""
+        try:
+            while more and self._add_document():
+                more = self._pass_words()
+        except DAMAGE as error:
+            damage = compressed_damage(error)
+        report = self._merger.merged()
+        if damage:
+            _keep_part(report, damage, None, None)
+        report.warnings.extend(self._notes.warnings)
+        for unclear in self._notes.not_understood:
+            report.add_unclear(unclear)
+        return report
+
+    def _pass_first_words(self, start: bytes) -> bool:
+        words, found = self._tape.words(FIRST_ROOT)
+        if not found or not words.is_text:
+            raise refuse_start(start[:_HEAD]) or _not_xml()
+        self._note(words, 1)
+        return True
+
+    def _pass_words(self) -> bool:
+        line = self._line()
+        words, found = self._tape.words(NEXT_ROOT)
+        if not words.is_text:
+            raise _goes_on(line, None)
+        self._note(words, line)
+        return found
+
+    def _line(self) -> int:
+        return self._tape.lines + self._source.skipped_lines + 1
+
+    def _note(self, words: Words, line: int) -> None:
+        if words.marked:
+            sentence = "What stands before or behind the report looks like results, and was not read as such."
+            self._notes.add_unclear(UnclearContent("words", sentence, line=line))
+        elif not words.blank:
+            sentence = "Words of the runner before or behind the report were set aside: they hold no results."
+            self._notes.warnings.add("words", sentence, line, 1)
+
+    def _add_document(self) -> bool:
+        """Read the next document. Returns False if nothing after it can be read."""
+        self._documents += 1
+        if self._documents > self._limits.files:
+            raise over_limit("files", self._limits.files, "The file holds too many documents")
+        target, lines = _target(self._limits, self._share, self._way), self._line() - 1
+        try:
+            report = _collect(self._tape.document(target), target, self._limits, self._way, lines)
+        except Refused as refusal:
+            if self._documents == 1 or refusal.code.startswith("limit_"):
+                raise
+            sentence = f"What stands behind the report cannot be read: {refusal.sentence}"
+            self._notes.add_unclear(UnclearContent(refusal.code, sentence, line=refusal.line or lines + 1))
+            return False
+        self._cases += len(report.keys)
+        if self._cases > self._limits.cases:
+            raise over_limit("cases", self._limits.cases, "The file has too many test cases")
+        self._merger.add("", report)
+        return not report.partial
+
+
+def _not_xml() -> Refused:
+    return Refused("not_xml", "This is not XML: it does not start with '<'.", 1, 1)
+
+
+def _goes_on(line: int | None, column: int | None) -> Refused:
+    sentence = "The file goes on after its root element: two documents in one file? Send each as a file of its own."
+    return Refused("two_roots", sentence, line, column)
+
+
+def _check_start(start: bytes) -> None:
+    if refusal := refuse_start(start[:_HEAD]):
+        raise refusal
+
+
+def _read_text(chunks: Iterator[bytes], document: TextFormat, source: Utf8Source) -> ParsedReport:
+    """Read a document that is not XML; if truncated, it keeps its readable part."""
     try:
-        for chunk in chunks:
-            if chunk:
-                first = first or chunk
-                before = target.progress()
-                if fast is not None:
-                    fast.add(chunk)
-                else:
-                    parser.feed(chunk)
-                silence.note(chunk, broken=target.progress() != before)
-                target.flush_batch()
-        if fast is not None:
-            fast.finish()
-        parser.close()
-    except etree.XMLSyntaxError as error:
-        line, column = error.position
-        code: int = getattr(error, "code", 0) or 0
-        raise _Damage(code, _plain_sentence(error), line, column) from None
-    except Refused as refusal:
-        if refusal.line is None and (marker := _MARKER_OF.get(refusal.code)) and (found := marker.search(first)):
-            refusal.line = first.count(b"\n", 0, found.start()) + 1
-            refusal.column = found.start() - first.rfind(b"\n", 0, found.start())
-        raise
+        document.read(chunks)
+    except Damage as damage:
+        document.target.close()
+        line = damage.line + source.skipped_lines if damage.line is not None else None
+        _keep_part(document.report, damage.sentence, line, damage.column)
     except DAMAGE as error:
-        target.close()
-        raise _Damage(0, f"The compressed data ends early or is damaged ({error})", None, None) from None
+        document.target.close()
+        _keep_part(document.report, compressed_damage(error), None, None)
+    else:
+        document.target.close()
+    return document.report
 
 
-class _Silence:
-    """Bytes that the parser took without a word: a tag, attribute or comment that does not end."""
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._size = 0
-        self._began = b""
-
-    def note(self, chunk: bytes, *, broken: bool) -> None:
-        if broken:
-            self._size, self._began = 0, chunk
-            return
-        if not self._size:
-            self._began += chunk
-        self._size += len(chunk)
-        if self._size > self._limit and self._size > self._limit * (_CDATA_FACTOR if self._in_cdata() else 1):
-            raise over_limit("markup", self._limit, "One tag, attribute or comment is too long")
-
-    def _in_cdata(self) -> bool:
-        """Whether what began and has not ended is a CDATA section: the parser holds one until its end."""
-        opened = self._began.rfind(b"<![CDATA[")
-        return opened >= 0 and opened > max(self._began.rfind(b"]]>"), self._began.rfind(b"<!--"))
-
-
-def _plain_sentence(error: etree.XMLSyntaxError) -> str:
-    """libxml2's words without the position that it appends."""
-    message = (error.msg or "The XML is not well-formed").split(", line ")[0].strip()
-    return message[:300]
-
-
-def _salvage(target: Target, damage: _Damage, skipped_lines: int) -> None:
-    """Keep what came before the damage, marked partial; refuse where that is nothing, or not one document."""
-    line = damage.line + skipped_lines if damage.line is not None else None
-    if damage.code == _SECOND_ROOT or target.root_ended:
-        sentence = "The file goes on after its root element: two documents in one file? Send each as a file of its own."
-        raise Refused("two_roots", sentence, line, damage.column)
-    if damage.code == _HUGE:
+def _salvage(target: Document, damage: XmlDamage, lines: int, way: _ReadingMode) -> None:
+    """Keep the part before the damage, marked partial; refuse if there is none."""
+    line = damage.line + lines if damage.line is not None else None
+    if damage.code == SECOND_ROOT or target.root_ended:
+        if isinstance(target, Target) and not way.apart:
+            raise _ReadAgain(replace(way, apart=True))
+        raise _goes_on(line, damage.column)
+    if damage.code == HUGE:
         raise Refused("limit_markup", "One tag, attribute or text is too long.", line, damage.column)
-    if not target.report.keys and not target.report.run_errors:
-        raise Refused("malformed", f"The XML is damaged: {damage.sentence}.", line, damage.column)
-    target.report.partial = True
-    target.report.order_reliable = False
-    target.report.warnings.add(
-        "partial", f"The file is damaged: {damage.sentence}. What came before is kept.", line, damage.column
-    )
+    _keep_part(target.report, damage.sentence, line, damage.column)
+
+
+def _keep_part(report: ParsedReport, sentence: str, line: int | None, column: int | None) -> None:
+    if not report.keys and not report.run_errors:
+        raise Refused("malformed", f"The file is damaged: {sentence}.", line, column)
+    report.partial = True
+    report.order_reliable = False
+    report.warnings.add("partial", f"The file is damaged: {sentence}. What came before is kept.", line, column)

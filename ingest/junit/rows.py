@@ -1,31 +1,31 @@
-"""From the attributes of cases to the rows of a report: identity, verdict, duration, attempts.
+"""Turns the attributes of cases into rows of a report: identity, verdict, duration, attempts.
 
 Most cases are plain: a class, a name, a time and no children. Whole runs of those become rows without a Python
 loop over them; everything else takes the careful way, one case at a time."""
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_right
 from math import nan
 from operator import itemgetter
 
-from ingest.junit.attempts import Details, Occurrence, attempts_of, join, repeated_on_purpose, status_verdict
+from ingest.junit.attempts import Details, Occurrence, join, repeated_on_purpose
+from ingest.junit.dialects import Repetition
+from ingest.junit.elements import Attributes
 from ingest.junit.keys import Place, Walk, key_of
 from ingest.junit.limits import Limits
-from ingest.junit.naming import stable_file
+from ingest.junit.outcomes import Outcomes
 from ingest.junit.problems import over_limit
-from ingest.junit.recipes import Again, Recipe
-from ingest.junit.report import Attempt, Failure, ParsedReport, RunError, TestKey
+from ingest.junit.report import Attempt, ParsedReport, Provenance, TestKey, UnclearContent
+from ingest.junit.stable_names import stable_file, without_browser
 from ingest.junit.times import LONGEST, read_duration
 from ingest.verdict import Verdict
-
-Attributes = Mapping[str, str]
 
 _class = itemgetter("classname")
 _name = itemgetter("name")
 _time = itemgetter("time")
 
 
-class NamedTwice(Exception):
-    """A test turned up twice where that was thought impossible: the file must be read again, carefully."""
+class DuplicateName(Exception):
+    """Raised when a test unexpectedly occurs twice: the file must be read again with `careful`."""
 
 
 def _unknown(seconds: float) -> float | None:
@@ -33,14 +33,15 @@ def _unknown(seconds: float) -> float | None:
 
 
 class Rows:
-    """Fills a report's columns, and knows which tests it has seen.
+    """Fills a report's columns and tracks the tests seen.
 
     Rows whose keys come from a walk through remembered ones are distinct by themselves and are not indexed until
     something else needs to be looked up. With `careful`, every key is."""
 
-    def __init__(self, report: ParsedReport, limits: Limits, *, careful: bool = False) -> None:
+    def __init__(self, report: ParsedReport, limits: Limits, outcomes: Outcomes, *, careful: bool = False) -> None:
         self._report = report
         self._limits = limits
+        self._outcomes = outcomes
         self._careful = careful
         self._row_of: dict[TestKey, int] = {}
         self._indexed = 0
@@ -48,21 +49,30 @@ class Rows:
         self._walks: dict[tuple[str, str, str], Walk] = {}
         self._again: dict[int, list[Occurrence]] = {}
         self._raw_of: dict[TestKey, tuple[str, str]] = {}
-        """How a test whose key is not what its case says was written first."""
+        """How a test was first written, if its key differs from that."""
+        self._alike: set[TestKey] = set()
+        """Tests whose names differ only in volatile parts, so that only their order tells them apart."""
         self._suite_start = 0
+        self._suite_starts: list[int] = []
+        self._suite_ids: list[str] = []
+        """Of each suite: its first row, and its id."""
         self._across_suites: set[int] = set()
+        self._iterated: set[int] = set()
+        """Rows repeated only because the suite with that id was repeated."""
         self._unnamed = 0
         self.scattered = False
-        """Whether a test was named again after others were: no serial runner retries like that."""
+        """Whether a test was repeated after other tests, which no serial runner does for a retry."""
 
-    def start_suite(self) -> None:
-        """The same test in another suite of the file is no retry: nobody knows what it is."""
+    def start_suite(self, suite_id: str = "") -> None:
+        """Begin a suite: the same test in another suite or source file is not a retry."""
         self._suite_start = len(self._report.keys)
+        self._suite_ids.append(suite_id)
+        self._suite_starts.append(self._suite_start)
 
     # -- many at once ------------------------------------------------------------------------------------------
 
     def add(self, cases: list[Attributes], details: dict[int, Details], place: Place) -> None:
-        """Make rows of cases that stand in one place; `details` by index for those with children."""
+        """Make rows of cases in one place; `details` by index for those with children."""
         self._check_count(len(cases))
         start = 0
         for index in (*details, len(cases)):
@@ -87,7 +97,7 @@ class Rows:
             raise over_limit("cases", self._limits.cases, "The file has too many test cases")
 
     def _add_alike(self, cases: list[Attributes], place: Place) -> bool:
-        """Rows of cases that are all plain. False: take the other way."""
+        """Make rows of cases that are all plain. Returns False if they are not."""
         sizes = set(map(len, cases))
         if sizes not in ({2}, {3}):
             return False
@@ -99,9 +109,9 @@ class Rows:
         return self._add_columns(classes, names, times, place)
 
     def _add_columns(self, classes: list[str], names: list[str], times: list[str], place: Place) -> bool:
-        """Rows without a loop. False where a test was named before, or a time or a name needs a closer look."""
+        """Make rows without a loop. Returns False if a test is repeated, or a time or name needs a closer look."""
         durations = _plain_durations(times) if times else [nan] * len(names)
-        if durations is None or "" in names:
+        if durations is None or "" in names or place.dialect.browser_in_names:
             return False
         walk = self._walk(place)
         keys = walk.step(classes, names) if not self._careful else None
@@ -132,10 +142,10 @@ class Rows:
         """Bring the index up to the last row."""
         keys = self._report.keys
         for row in range(self._indexed, len(keys)):
-            self._row_of[_identity(keys[row])] = row
+            self._row_of[keys[row]] = row
         self._indexed = len(keys)
         if len(self._row_of) != self._indexed:
-            raise NamedTwice
+            raise DuplicateName
 
     def _note_raw(self, keys: list[TestKey], classes: list[str], names: list[str]) -> None:
         for key, classname, name in zip(keys, classes, names, strict=True):
@@ -143,18 +153,22 @@ class Rows:
                 self._raw_of[key] = (classname, name)
 
     def _told_apart(self, key: TestKey, classname: str, name: str) -> TestKey:
-        """The key, or one of its own where it was made of another name: constant parameters may look volatile.
+        """The key, or a numbered one if another name has the same key: constant parameters may look volatile.
 
-        Numbered in order of appearance, so that they are the same tests in the next run."""
+        Numbers follow the order of appearance, so that they mean the same tests in the next run."""
         raw = (classname, name)
         variant, number = key, 1
+        if key in self._row_of:
+            self._raw_of.setdefault(key, (key[1], key[2]))  # this one was written like its key
         while self._raw_of.setdefault(variant, raw) != raw:
             number += 1
             variant = (key[0], key[1], f"{key[2]} #{number}", key[3], key[4])
+        if number > 1:
+            self._alike |= {key, variant}
         return variant
 
     def _index_new(self, keys: list[TestKey]) -> bool:
-        """Index keys that are about to become the next rows. False where one of them was seen before."""
+        """Index the keys of the next rows. Returns False if one of them was seen before."""
         self._index()
         first = self._indexed
         if not self._row_of.keys().isdisjoint(keys) or len(set(keys)) < len(keys):
@@ -170,22 +184,22 @@ class Rows:
         name = get("name") or get("testname", "")
         classname = get("classname") or get("class", "")
         duration = self._duration(get("time", ""))
-        status = status_verdict(get("result"), get("status"))
-        verdict: Verdict = Verdict.PASS
-        attempts: tuple[Attempt, ...] = ()
-        if details is not None or status is not None:
-            details = details or Details()
-            verdict, attempts = attempts_of(
-                details, status, _unknown(duration), flaky=get("flaky") == "true", skip_wins=place.recipe.skip_wins
-            )
-            if attempts and _is_run_error(place.recipe, classname, name, attempts[-1].failures):
-                self._add_run_error(classname or place.suite_alone, name, attempts[-1].failures)
-                return
+        verdict, attempts = self._outcomes.of(case, details, _unknown(duration), place.dialect)
+        where = _where(classname or place.suite_alone, name)
+        if attempts and self._outcomes.is_no_test(where, classname, name, attempts, place.dialect):
+            return
         name = name or self._unnamed_case()
         file = stable_file(get("file", ""))
+        written = classname
+        if place.dialect.browser_in_names:
+            classname = without_browser(classname)
         row = self._row_for(classname, name, file, details.explicit_id if details else "", place)
+        if place.former is not None:
+            self._note_browser(len(self._report.keys) - 1 if row is None else row, key_of(place.former, written, name))
+        if details is not None and details.former_id:
+            self._note_former(len(self._report.keys) - 1 if row is None else row, details.former_id)
         if row is not None:
-            self._named_again(row, Occurrence(verdict, _unknown(duration), attempts))
+            self._named_again(row, Occurrence(verdict, _unknown(duration), attempts), file)
             return
         report, line = self._report, get("line", "")
         if attempts:
@@ -196,7 +210,7 @@ class Rows:
         report.lines.append(int(line) if line.isdecimal() and line.isascii() and len(line) < 9 else -1)
 
     def _row_for(self, classname: str, name: str, file: str, explicit_id: str, place: Place) -> int | None:
-        """The row that has this test already. None: its key has been appended, and a new row begins."""
+        """The row of this test; None for a new test, whose key is appended."""
         keys = self._report.keys
         walk = self._walk(place)
         by_file = bool(file) and not classname and not place.suite_alone
@@ -211,11 +225,11 @@ class Rows:
             key = key_of(place, classname, name, file)
             walk.as_written = False
         if explicit_id:
-            key = ("", key[1], key[2], "", explicit_id)
+            key = (*key[:4], explicit_id)
             walk.as_written = False
-        elif key[2] != name or key[1] != classname:
+        elif key in self._raw_of or key[2] != name or key[1] != classname:
             key = self._told_apart(key, classname, name)
-        row = self._row_of.setdefault(_identity(key), len(keys))
+        row = self._row_of.setdefault(key, len(keys))
         if row < len(keys):
             return row
         keys.append(key)
@@ -223,6 +237,19 @@ class Rows:
         if not explicit_id:
             walk.ranges.append((len(keys) - 1, len(keys)))
         return None
+
+    def _note_browser(self, row: int, former: TestKey) -> None:
+        """Note the test's former key, which included the browser."""
+        key = self._report.keys[row]
+        known = self._report.former.get(key, ())
+        if key[4] or former == key or former in known:
+            return
+        self._report.former[key] = (*known, former)
+
+    def _note_former(self, row: int, former_id: str) -> None:
+        key = self._report.keys[row]
+        if not key[4]:
+            self._report.former.setdefault(key, (("", key[1], key[2], "", former_id),))
 
     def _duration(self, written: str) -> float:
         seconds = read_duration(written)
@@ -235,23 +262,21 @@ class Rows:
 
     def _unnamed_case(self) -> str:
         self._unnamed += 1
-        self._report.warnings.add("no_name", "A case has no name; it is told apart by its position only.")
+        self._report.warnings.add("no_name", "A case has no name; only its position identifies it.")
         return f"(unnamed {self._unnamed})"
-
-    def _add_run_error(self, classname: str, name: str, failures: Sequence[Failure]) -> None:
-        where = f"{classname}: {name}" if classname and name else classname or name
-        known = any(error.where == where[:1_000] for error in self._report.run_errors)
-        if not known and len(self._report.run_errors) < self._limits.attempts:
-            self._report.run_errors.append(RunError(where[:1_000], failures[0] if failures else Failure(Verdict.ERROR)))
 
     # -- the same test again -------------------------------------------------------------------------------------
 
-    def _named_again(self, row: int, occurrence: Occurrence) -> None:
+    def _named_again(self, row: int, occurrence: Occurrence, file: str) -> None:
         report = self._report
         self.scattered |= row != len(report.keys) - 1
-        if row < self._suite_start:
+        if row < self._suite_start or file != report.files[row]:
             self._across_suites.add(row)
         seen = self._again.get(row)
+        if self._runs_again(row) and (seen is None or row in self._iterated):
+            self._iterated.add(row)
+        else:
+            self._iterated.discard(row)
         if seen is None:
             first = Occurrence(
                 Verdict(report.verdicts[row]), _unknown(report.durations[row]), report.attempts.get(row, ())
@@ -264,27 +289,50 @@ class Rows:
         if occurrence.verdict.failing and not seen[-1].verdict.failing:
             seen[-1] = occurrence
 
-    def finish(self, again: Again) -> None:
-        """Make one row's attempts of all that was said of one test, and remember the names for the next report."""
+    def _runs_again(self, row: int) -> bool:
+        """Whether the suite of the row's test is repeated here: another suite with the same id."""
+        if row >= self._suite_start or not self._suite_ids or not self._suite_ids[-1]:
+            return False
+        return self._suite_ids[bisect_right(self._suite_starts, row) - 1] == self._suite_ids[-1]
+
+    def finish(self, again: Repetition) -> None:
+        """Merge repeated cases into attempts, and remember the names for the next report."""
         if self._row_of or len(self._walks) > 1:
             self._index()
-        if again in (Again.RETRIED, Again.SORTED) and repeated_on_purpose(self._again.values()):
-            again = Again.UNKNOWN
+        if again in (Repetition.RETRIED, Repetition.SORTED) and repeated_on_purpose(self._again.values()):
+            again = Repetition.UNKNOWN
         for row, occurrences in self._again.items():
-            counted = len(occurrences) < self._limits.attempts and row not in self._across_suites
-            set_attempts(self._report, row, *join(occurrences, again if counted else Again.UNKNOWN))
+            apart = row not in self._iterated if again is Repetition.ITERATED else row in self._across_suites
+            counted = len(occurrences) < self._limits.attempts and not apart
+            set_attempts(self._report, row, *join(occurrences, again if counted else Repetition.UNKNOWN))
+            _tell_merged(self._report, row, len(occurrences))
         self._again = {}
+        self._tell_alike()
         for walk in self._walks.values():
             walk.remember(self._report.keys)
+            for key, formers in walk.former(self._report.keys).items():
+                self._report.former[key] = self._report.former.get(key, ()) + formers
+
+    def _tell_alike(self) -> None:
+        """Report failing tests with indistinguishable names, since a quarantine must not excuse the wrong one."""
+        for key in sorted(self._alike & self._row_of.keys()):
+            if Verdict(self._report.verdicts[self._row_of[key]]).failing:
+                sentence = f"{key[2][:200]!r} failed, and only what changes every run tells it apart from others."
+                self._report.add_unclear(UnclearContent("alike_names", sentence))
 
 
-def _identity(key: TestKey) -> TestKey:
-    return ("", "", "", "", key[4]) if key[4] else key
+def _where(classname: str, name: str) -> str:
+    return f"{classname}: {name}" if classname and name else classname or name
 
 
-def _is_run_error(recipe: Recipe, classname: str, name: str, failures: Sequence[Failure]) -> bool:
-    message = failures[0].message if failures else ""
-    return bool(recipe.run_error.match(f"{classname[:1_000]}\t{name[:1_000]}\t{message[:1_000]}"))
+def _tell_merged(report: ParsedReport, row: int, occurrences: int) -> None:
+    """Warn that cases of one name were merged into one test, not as attempts of it."""
+    if any(attempt.provenance is Provenance.AMBIGUOUS for attempt in report.attempts[row]):
+        _, classname, name, _, _ = report.keys[row]
+        sentence = (
+            f"Cases of one name are one test, and the worst outcome counts, such as {_where(classname, name)[:200]!r}."
+        )
+        report.warnings.add("merged_names", sentence, count=occurrences - 1)
 
 
 def set_attempts(report: ParsedReport, row: int, verdict: Verdict, attempts: tuple[Attempt, ...]) -> None:
@@ -295,7 +343,7 @@ def set_attempts(report: ParsedReport, row: int, verdict: Verdict, attempts: tup
 
 
 def _plain_durations(times: list[str]) -> list[float] | None:
-    """All of them as seconds, or None where any needs a closer look."""
+    """All times as seconds, or None if any needs a closer look."""
     together = "".join(times)
     if not together.isascii() or "_" in together or len(together) > 20 * len(times):
         return None

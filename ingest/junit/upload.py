@@ -1,4 +1,4 @@
-"""A whole upload: every file that its parts hold, each read or refused, and the report of all that was read."""
+"""Reads a whole upload: every file in its parts, read or refused, and the report of all that was read."""
 
 import hashlib
 from collections.abc import Iterable, Iterator
@@ -6,16 +6,21 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, BinaryIO
 
-from ingest.junit.keeping import Share
+from ingest.junit.archives.unpacking import DAMAGE, Budget, Member, MeteredStream, unpack
+from ingest.junit.kept_text import Share
 from ingest.junit.limits import Limits
 from ingest.junit.merging import Merger
+from ingest.junit.not_results import not_results
 from ingest.junit.problems import Refused
 from ingest.junit.reading import read_report
 from ingest.junit.report import ParsedReport
-from ingest.junit.unpacking import DAMAGE, Budget, Member, Metered, unpack
 
 DIGEST_BYTES = 8
-"""Bytes of a file's SHA-256 that tell it apart from the other files of its run."""
+"""Bytes of a file's SHA-256 that identify it among the files of its run."""
+
+READ, NOT_RESULTS, NOT_UNDERSTOOD = "read", "not_results", "not_understood"
+ACCOUNTS = (READ, NOT_RESULTS, NOT_UNDERSTOOD)
+"""The possible fates of a file: read, certainly no results by its content, or not understood."""
 
 Part = tuple[str, BinaryIO]
 """A name and a seekable stream: one file of a multipart upload, or a raw body."""
@@ -23,7 +28,7 @@ Part = tuple[str, BinaryIO]
 
 @dataclass(frozen=True, slots=True)
 class FileOutcome:
-    """What became of one file."""
+    """The outcome of one file."""
 
     name: str
     report: ParsedReport | None
@@ -34,34 +39,62 @@ class FileOutcome:
         if self.report is not None:
             return "junit"
         assert self.error is not None
-        other = ("other_format", "html_page", "other_xml", "not_xml", "empty")
+        other = ("not_results", "other_format", "html_page", "other_xml", "not_xml", "empty")
         return self.error.code if self.error.code in other else "refused"
 
-    @staticmethod
-    def defaults() -> dict[str, Any]:
-        """Every value of `as_dict` as it is for a file of which there is nothing to say."""
-        return FileOutcome("", ParsedReport(producer=""), None).as_dict()
+    @property
+    def account(self) -> str:
+        """The file's account in the ledger, one of `ACCOUNTS`."""
+        if self.report is not None:
+            return READ
+        return NOT_RESULTS if self.error is not None and self.error.code == "not_results" else NOT_UNDERSTOOD
 
     def as_dict(self) -> dict[str, Any]:
-        """One flat object: what `inspect` prints and the API answers."""
+        """One flat object, as `inspect` prints and the API returns it."""
         report = self.report if self.report is not None else ParsedReport(producer="")
         return {
             "path": _label(self.name),
             "kind": self.kind,
+            "account": self.account,
             "producer": report.producer,
             "suites": len(report.suites),
             **report.counts(),
             "order_reliable": report.order_reliable,
             "partial": report.partial,
+            "ended_failing": report.ended_failing,
             "run_errors": len(report.run_errors),
+            "not_understood": [unclear.as_dict() for unclear in report.not_understood],
             "warnings": [warning.as_dict() for warning in report.warnings],
             "error": self.error.as_dict() if self.error else None,
         }
 
 
+def account_of(file: dict[str, Any]) -> str:
+    """The account of a stored file; for one from before the ledger, by whether it was read."""
+    return str(file.get("account") or (NOT_UNDERSTOOD if file.get("error") else READ))
+
+
+def stored_file(file: dict[str, Any]) -> dict[str, Any]:
+    """A stored file with all its values: those of which there was nothing to say are not stored."""
+    return {**_NOTHING, **file, "account": account_of(file)}
+
+
+def ledger_of(files: Iterable[dict[str, Any]]) -> dict[str, int]:
+    """How many stored files became what, and how many things inside those that were read are unclear."""
+    counts = {**dict.fromkeys(ACCOUNTS, 0), "unclear": 0}
+    for file in files:
+        counts[account_of(file)] += 1
+        counts["unclear"] += sum(line["count"] for line in file.get("not_understood", ()))
+    return counts
+
+
 def _label(name: str) -> str:
     """A file's name as text that can be stored and shown, whatever bytes an archive gave it."""
     return name.encode("utf-8", "replace").decode("utf-8").replace("\0", "")[:1_000]
+
+
+_NOTHING = FileOutcome("", ParsedReport(producer=""), None).as_dict()
+"""Every value of a file of which there is nothing to say."""
 
 
 @dataclass(slots=True)
@@ -82,17 +115,17 @@ class UploadReading:
     @property
     def started_at(self) -> datetime | None:
         """The earliest start that a report tells."""
-        return min((one.started_at for one in self.reports if one.started_at is not None), default=None)
+        return min((report.started_at for report in self.reports if report.started_at is not None), default=None)
 
     @property
     def first_error(self) -> dict[str, Any] | None:
         return next((file["error"] for file in self.files if file["error"]), None)
 
 
-class _Digesting:
+class _DigestingStream:
     """Passes reads through and hashes what is read."""
 
-    def __init__(self, stream: Metered) -> None:
+    def __init__(self, stream: MeteredStream) -> None:
         self._stream = stream
         self.digest = hashlib.sha256()
 
@@ -119,21 +152,30 @@ def read_files(parts: Iterable[Part], limits: Limits) -> Iterator[FileOutcome]:
 
 
 def _read_member(member: Member, limits: Limits, share: Share) -> FileOutcome:
-    opened: list[_Digesting] = []
+    opened: list[_DigestingStream] = []
 
     def open_again() -> BinaryIO:
-        opened.append(_Digesting(member.open()))
+        opened.append(_DigestingStream(member.open()))
         return opened[-1]  # type: ignore[return-value]
 
     try:
         report = read_report(open_again, limits, share)
     except Refused as refusal:
-        return FileOutcome(member.name, None, refusal)
+        return FileOutcome(member.name, None, _known_otherwise(member, refusal) or refusal)
     except DAMAGE as error:
         sentence = f"The file's compressed data cannot be read: {error}."
         return FileOutcome(member.name, None, Refused("archive_damaged", sentence))
     report.content_digests = [opened[-1].digest.digest()[:DIGEST_BYTES]]
     return FileOutcome(member.name, report, None)
+
+
+def _known_otherwise(member: Member, refusal: Refused) -> Refused | None:
+    """The refusal of a file that certainly holds no results; None if its content is unknown."""
+    try:
+        known = None if member.error else not_results(member.open(), named=refusal.code != "not_xml")
+    except (Refused, *DAMAGE):
+        return None
+    return Refused("not_results", f"This is {known}: it holds no test results.") if known else None
 
 
 def read_upload(
@@ -151,4 +193,8 @@ def read_upload(
             else:
                 outcome.report.warnings.add("known_file", "The run has this file already; it is counted once.")
         outcomes.append(outcome.as_dict())
-    return UploadReading(merger.reports(), outcomes, read, new)
+    reports = merger.reports()
+    first = next((file for file in outcomes if file["account"] == READ), None)
+    if first is not None:
+        first["warnings"] += [warning.as_dict() for warning in merger.warnings]
+    return UploadReading(reports, outcomes, read, new)

@@ -16,7 +16,7 @@ def world(committed: Analysed, db: None, monkeypatch: pytest.MonkeyPatch, settin
     monkeypatch.setattr(Task, "apply_async", lambda *args, **kwargs: None)
     schema = "drf_spectacular.views.SpectacularAPIView._get_schema_response"
     monkeypatch.setattr(schema, lambda view, request: Response({}))  # its making takes long, and is tested elsewhere
-    monkeypatch.setattr("dashboard.api.waiting.time.sleep", lambda seconds: None)
+    monkeypatch.setattr("dashboard.api.upload.waits.time.sleep", lambda seconds: None)
     plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     settings.STORAGES = {**settings.STORAGES, "staticfiles": plain}
     settings.UPLOADS_PER_MINUTE = settings.GATES_PER_MINUTE = 10_000

@@ -7,6 +7,7 @@ from tests.access.world import World
 
 _ADDRESSES = addresses()
 _PARTS = 6
+_NONSENSE = "page=%00&before=-1&after=x&q=%FF%00&sort=%27&owner=%00&days=1e9&state=&test=99999999999999999999&wait=-"
 _IDS = ("upload_id", "run_id", "token_id", "rename_id", "quarantine_id", "decision_id", "channel_id")
 _IDS += ("invitation_id", "member_id", "report_id", "trusted_id")
 
@@ -47,7 +48,20 @@ def test_the_table_speaks_of_nothing_that_is_not_there() -> None:
     assert {route for _, route in table()} <= {one.route for one in _ADDRESSES}
 
 
-def test_no_address_breaks_for_anybody() -> None:
+@pytest.mark.parametrize("part", range(_PARTS))
+def test_no_address_breaks_for_anybody(world: World, part: int) -> None:
+    """Asked with every method and with nonsense in the query, by those who get furthest."""
+    broken = [
+        f"{method} /{address.route} by {who}: {response.status_code}"
+        for address in _ADDRESSES[part::_PARTS]
+        for method in METHODS
+        for who in ("anonymous", "upload" if address.route.startswith("api/") else "instance")
+        if (response := ask(world, address, method, who, query=_NONSENSE)).status_code >= 500
+    ]
+    assert broken == []
+
+
+def test_the_table_knows_no_answer_that_is_an_error_of_ours() -> None:
     assert {cell for row in table().values() for cell in row} <= {"yes", "sign-in", "401", "403", "404"}
 
 

@@ -6,7 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from django.db import transaction
+from django.core.signals import request_finished
+from django.db import close_old_connections, transaction
 from django.http import HttpResponseBase
 from django.test import RequestFactory
 from django.test.client import ClientHandler
@@ -46,12 +47,12 @@ def addresses() -> list[Address]:
 
 
 def _below(patterns: list[Any], before: str) -> Iterator[Address]:
-    for one in patterns:
-        route = before + str(one.pattern)
-        if isinstance(one, URLResolver):
-            yield from _below(one.url_patterns, route)
-        elif isinstance(one, URLPattern):
-            yield Address(one.name or "", route, tuple(one.pattern.converters))
+    for pattern in patterns:
+        route = before + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            yield from _below(pattern.url_patterns, route)
+        elif isinstance(pattern, URLPattern):
+            yield Address(pattern.name or "", route, tuple(pattern.pattern.converters))
 
 
 def path_of(address: Address, world: World, who: str = "", **instead: Any) -> str:
@@ -72,19 +73,29 @@ def _handler() -> ClientHandler:
     return handler
 
 
-def ask(world: World, address: Address, method: str, who: str, **instead: Any) -> HttpResponseBase:
+def ask(world: World, address: Address, method: str, who: str, query: str = "", **instead: Any) -> HttpResponseBase:
     """One request, whose changes are undone."""
     with transaction.atomic():
         if who == PUBLIC:
             Project.objects.filter(slug="shop").update(public=True)
         path = path_of(address, world, who, **instead)
         body, kind = _BODIES.get(address.name, ("", "application/json"))
-        request = _REQUESTS.generic(method, path, body, kind, headers=world.headers(who))
+        request = _REQUESTS.generic(
+            method, f"{path}?{query}" if query else path, body, kind, headers=world.headers(who)
+        )
         request.COOKIES.update(world.cookies.get(who, {}))
         request._dont_enforce_csrf_checks = True  # the doors are asked, not the forms
         response = _handler().get_response(request)
+        _close(response)
         transaction.set_rollback(True)
     return response
+
+
+def _close(response: HttpResponseBase) -> None:
+    """As a server does: an export holds a block of the transaction until then. The connection stays the test's."""
+    request_finished.disconnect(close_old_connections)
+    response.close()
+    request_finished.connect(close_old_connections)
 
 
 def verdict(response: HttpResponseBase) -> str:

@@ -11,15 +11,15 @@ from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
 from analytics.models import ClusterFinding, IncidentFinding
-from dashboard.notify.channels import Wanted, channel_create
+from dashboard.ci_trust.repositories import TrustRequest as Trusted
+from dashboard.ci_trust.repositories import repository_trust
+from dashboard.notify.channels import ChannelValues, channel_create
 from dashboard.people.invitations import invitation_make
 from dashboard.people.models import Role, SignedIn
 from dashboard.people.tokens import personal_token_make
-from dashboard.quarantine.deciding import gate_ask, gate_decide
+from dashboard.quarantine.gate.service import gate_ask, gate_decide
 from dashboard.quarantine.services import Actor, Terms, quarantine_create
 from dashboard.quarantine.states import Action, ActorKind
-from dashboard.trust.repositories import Wanted as Trusted
-from dashboard.trust.repositories import repository_trust
 from ingest.metadata import RunMetadata
 from ingest.models import Project, Rename, Report, Test, Token, Upload
 from ingest.processing import upload_process
@@ -69,7 +69,7 @@ def _things(project: Project) -> dict[str, Any]:
     by = User.objects.create_user(f"by-{project.slug}")
     quarantine = quarantine_create(project=project, tests=[held], actor=_BY, terms=Terms(), action=Action.PROPOSE)
     cluster = ClusterFinding.objects.filter(analysis__project=project).first()
-    wanted = Wanted(name="mail", kind="email", address="team@example.com")
+    wanted = ChannelValues(name="mail", kind="email", address="team@example.com")
     return {
         "upload_id": upload.pk,
         "run_id": first.run_id,
@@ -101,7 +101,7 @@ def _people(world: World, shop: Project, other: Project) -> None:
     users["stranger"] = member(User.objects.create_user("stranger"), other)
     users["instance"] = User.objects.create_superuser("instance")
     for name, user in users.items():
-        world.cookies[name] = {one.key: one.value for one in browser_of(user).cookies.values()}
+        world.cookies[name] = {cooky.key: cooky.value for cooky in browser_of(user).cookies.values()}
     someone = User.objects.create_user("someone", password="a-long-password")
     uid = urlsafe_base64_encode(force_bytes(someone.pk))
     world.named |= {

@@ -8,7 +8,7 @@ FAILING = (1, 2)
 
 def counts(outcomes: list[int]) -> tuple[int, int]:
     """failed, executed."""
-    return sum(one in FAILING for one in outcomes), sum(one in (0, 1, 2) for one in outcomes)
+    return sum(outcome in FAILING for outcome in outcomes), sum(outcome in (0, 1, 2) for outcome in outcomes)
 
 
 def burst_lengths(outcomes: list[int], streams: list[int]) -> list[int]:

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analytics.kernel import changes, executions
+from analytics.kernel import changes
 from analytics.kernel.parameters import Parameters
+from tests.analytics.outcomes import of_matrix
 
 P, F, S = 0, 1, 3
 LEAST = 150.0
@@ -17,7 +18,7 @@ LEAST = 150.0
 def found_in(outcomes: np.ndarray, revision: np.ndarray | None = None, **chosen: float) -> changes.Changes:
     outcomes = np.atleast_2d(outcomes)
     revisions = np.arange(outcomes.shape[1]) if revision is None else revision
-    return changes.changes(executions.of_matrix(outcomes), revisions, Parameters(**chosen))  # type: ignore[arg-type]
+    return changes.changes(of_matrix(outcomes), revisions, Parameters(**chosen))  # type: ignore[arg-type]
 
 
 # -- brute force -------------------------------------------------------------------------------------------------
@@ -75,14 +76,14 @@ def slow_changes(outcomes: list[int]) -> list[tuple[int, int, int, float]]:
             break
         (at, first, last, factor), low, high = max(known, key=lambda one: one[0][3])
         found.append((low + at, low + first, low + last, factor))
-        parts = [one for one in parts if one != (low, high)] + [(low, low + at), (low + at, high)]
+        parts = [part for part in parts if part != (low, high)] + [(low, low + at), (low + at, high)]
     return sorted(found)
 
 
 stretches = st.lists(st.tuples(st.integers(1, 40), st.sampled_from([0.0, 0.05, 0.3, 0.7, 1.0])), min_size=1, max_size=4)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(stretches, st.integers(0, 1_000))
 def test_changes_are_what_weighing_every_split_gives(drawn: list[tuple[int, float]], seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -5,11 +5,12 @@ import json
 import numpy as np
 import pytest
 
-from analytics.findings import columns, summary, tests, wholes
+from analytics.columns import schema
+from analytics.findings import groups, summary, tests
 from analytics.kernel.analysis import Analysis, analyse
 from analytics.kernel.assembly import Assembly
 from analytics.kernel.flakiness import State
-from analytics.kernel.window import Reports, Signed, Window, no_attempts
+from analytics.kernel.window import Reports, SignatureRows, Window, no_attempts
 from analytics.loaders import Loaded
 from analytics.services import analysis_refresh
 from ingest.models import Project
@@ -38,13 +39,15 @@ def window(rows: list[list[int]], *, revision: list[int] | None = None) -> Windo
         host=none - 1,
         run=np.arange(count),
         default_branch=np.ones(count, dtype=bool),
+        pull_request=np.zeros(count, dtype=bool),
+        branch=none,
         order=none - 1,
         errors=none.astype(bool),
         executed=none,
         seconds=none.astype(np.float64),
         decided=none,
     )
-    signed = Signed(number, report, np.zeros(len(number), dtype=np.int64), np.zeros(len(number), dtype=np.int64))
+    signed = SignatureRows(number, report, np.zeros(len(number), dtype=np.int64), np.zeros(len(number), dtype=np.int64))
     texts = ("AssertionError",) if len(number) else ()
     suite = np.zeros(size, dtype=np.int64)
     return assembly.build(reports, no_attempts(), signed, suite=suite, signatures=texts, orders=(), excluded={})
@@ -57,10 +60,10 @@ def stored(found: Analysis) -> dict[str, object]:
     kept = {
         "summary": summary.summary(found, loaded),
         "tests": dict(tests.tests(found, loaded)),
-        "clusters": list(wholes.clusters(found, loaded)),
-        "incidents": list(wholes.incidents(found, loaded)),
-        "priorities": list(wholes.priorities(found)),
-        "columns": {name: column.dtype.name for name, column in columns.columns(found).items()},
+        "clusters": list(groups.clusters(found, loaded)),
+        "incidents": list(groups.incidents(found, loaded)),
+        "priorities": list(groups.priorities(found)),
+        "columns": {name: column.dtype.name for name, column in schema.columns(found).items()},
     }
     json.dumps(kept, allow_nan=False)
     return kept
@@ -103,7 +106,7 @@ def test_skips_and_absences_are_no_executions() -> None:
 
 def test_all_failing_from_the_start_is_broken_and_not_flaky() -> None:
     found = analyse(window([[F] * 4] * 6))
-    assert set(found.state.tolist()) <= {State.BROKEN, State.INFRASTRUCTURE}
+    assert set(found.state.tolist()) == {State.BROKEN}
     assert not found.failed.is_flaky.any() and len(found.clusters.size) == 0
 
 
@@ -126,7 +129,7 @@ def test_a_roster_of_a_million_tests_with_two_reports() -> None:
     found = analyse(window([first.tolist(), second.tolist()], revision=[0, 0]))
     assert found.window.failing.tolist() == [5, 500_000]
     assert np.flatnonzero(found.state).tolist() == [5, 500_000]
-    assert len(columns.columns(found)["number"]) == size
+    assert len(schema.columns(found)["number"]) == size
 
 
 def test_an_empty_project_is_analysed(project: Project) -> None:

@@ -11,6 +11,8 @@ from scipy import stats
 from analytics.kernel import bursts, clusters, executions, orders, rates, reruns
 from analytics.kernel.orders import OrderKind
 from tests.analytics import brute
+from tests.analytics.outcomes import of_matrix
+from tests.bench.histories import window_of
 
 matrices = st.integers(1, 12).flatmap(
     lambda reports: st.tuples(
@@ -26,7 +28,7 @@ matrices = st.integers(1, 12).flatmap(
 @given(matrices)
 def test_rates_are_what_counting_gives(drawn) -> None:  # type: ignore[no-untyped-def]
     outcomes, _, _ = drawn
-    found = rates.failure_rates(executions.of_matrix(np.array(outcomes)))
+    found = rates.failure_rates(of_matrix(np.array(outcomes)))
     for test, row in enumerate(outcomes):
         failed, executed = brute.counts(row)
         assert (found.failed[test], found.executed[test]) == (failed, executed)
@@ -41,7 +43,7 @@ def test_rates_are_what_counting_gives(drawn) -> None:  # type: ignore[no-untype
 @given(matrices)
 def test_bursts_are_what_walking_gives(drawn) -> None:  # type: ignore[no-untyped-def]
     outcomes, streams, revisions = drawn
-    found = bursts.bursts(executions.of_matrix(np.array(outcomes)), np.array(streams), np.array(revisions))
+    found = bursts.bursts(of_matrix(np.array(outcomes)), np.array(streams), np.array(revisions))
     for test, row in enumerate(outcomes):
         lengths = brute.burst_lengths(row, streams)
         assert sorted(found.lengths[found.test == test]) == sorted(lengths)
@@ -56,7 +58,18 @@ def test_bursts_are_what_walking_gives(drawn) -> None:  # type: ignore[no-untype
 def some_bursts(fail_fail: int = 0, fail_pass: int = 0, pass_fail: int = 0, pass_pass: int = 0) -> bursts.Bursts:
     one = [np.array([count]) for count in (fail_fail, fail_pass, pass_fail, pass_pass)]
     none = np.array([0])
-    return bursts.Bursts(one[0], one[0], np.array([1.0]), one[0], one[0], *one, retry_fail=none, retry_pass=none)
+    return bursts.Bursts(
+        one[0],
+        one[0],
+        np.array([1.0]),
+        one[0],
+        one[0],
+        *one,
+        retry_fail=none,
+        retry_pass=none,
+        alone_fail=none,
+        alone_pass=none,
+    )
 
 
 def test_reruns_follow_the_burst_and_not_the_rate() -> None:
@@ -106,7 +119,13 @@ def test_costs_are_what_summing_gives() -> None:
     u = [float(reruns.exposed(x, p_pass, p_fail)) for x in range(n + 1)]
     slow = sum(x * (u[x] - u[x - 1]) for x in range(2, n + 1)) + n * (1 - u[n])
     assert reruns.expected_executions(n, p_pass, p_fail) == pytest.approx(slow)
-    assert reruns.expected_rerun_time(2, 0.5, 10.0) == pytest.approx(0.5 * 10 + 0.25 * 20)
+
+
+@pytest.mark.parametrize(("q", "n", "expected"), [(0.5, 5, 1.9375), (0.9, 20, 8.784), (0.0, 3, 1.0), (1.0, 4, 4.0)])
+def test_expected_reruns_are_what_walking_through_them_gives(q: float, n: int, expected: float) -> None:
+    assert reruns.expected_reruns(n, q) == pytest.approx(expected, abs=5e-4)
+    ends_at = [(k, q ** (k - 1) * (1 - q)) for k in range(1, n + 1)]
+    assert reruns.expected_reruns(n, q) == pytest.approx(sum(k * p for k, p in ends_at) + n * q**n)
 
 
 def test_the_prior_is_the_projects_own_where_there_is_enough() -> None:
@@ -124,7 +143,7 @@ def test_cofailures_are_what_comparing_gives(drawn) -> None:  # type: ignore[no-
     outcomes, _, _ = drawn
     matrix = np.array(outcomes)
     runs = matrix.shape[1]
-    found = clusters.cofailures(clusters.incidence(executions.of_matrix(matrix), np.arange(runs), runs))
+    found = clusters.cofailures(clusters.incidence(of_matrix(matrix), np.arange(runs), runs))
     failing = [{run for run, one in enumerate(row) if one in brute.FAILING} for row in outcomes]
     slow = brute.common_runs(failing)
     tails = {
@@ -142,6 +161,41 @@ def test_cofailures_are_what_comparing_gives(drawn) -> None:  # type: ignore[no-
     assert related == {pair for index, pair in enumerate(tails) if index in accepted}
 
 
+THROMBOLYSIS = [
+    *(0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459),
+    *(0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1.0000),
+]
+"""The 15 p-values that Benjamini and Hochberg (1995) print; at 5 % they reject the first four."""
+
+
+def discoveries(p_values: list[float], hypotheses: int) -> list[int]:
+    """As `cofailures` and `standouts` ask scipy: hypotheses besides those given have p = 1."""
+    level = 0.05 * len(p_values) / hypotheses
+    return np.flatnonzero(stats.false_discovery_control(np.array(p_values)) <= level).tolist()
+
+
+@pytest.mark.parametrize(
+    ("p_values", "hypotheses", "rejected"),
+    [
+        (THROMBOLYSIS, 15, [0, 1, 2, 3]),
+        (THROMBOLYSIS[:14], 15, [0, 1, 2, 3]),
+        (THROMBOLYSIS[:6], 15, [0, 1, 2, 3]),
+        (THROMBOLYSIS, 30, [0, 1, 2]),
+        (THROMBOLYSIS[::-1], 15, [11, 12, 13, 14]),
+        ([0.04, 0.045], 2, [0, 1]),
+        ([0.05], 1, [0]),
+        ([0.05], 2, []),
+        ([0.0], 10**9, [0]),
+        ([], 7, []),
+    ],
+)
+def test_the_false_discovery_rate_is_that_of_the_paper(
+    p_values: list[float], hypotheses: int, rejected: list[int]
+) -> None:
+    assert discoveries(p_values, hypotheses) == rejected
+    assert sorted(brute.benjamini_hochberg(p_values, hypotheses, 0.05)) == rejected
+
+
 def test_each_element_of_an_array_has_its_own_number() -> None:
     q, known = [0.02, 0.7, 0.02, 0.4], 1_000_000
     again = np.array([int(known * one) for one in q])
@@ -157,12 +211,12 @@ def test_a_chain_of_weak_links_is_not_one_cluster() -> None:
     outcomes = np.zeros((4, 4_000), dtype=int)
     outcomes[0, 0:40] = outcomes[1, 0:40] = 1
     outcomes[2, 30:70] = outcomes[3, 30:70] = 1  # shares a quarter with the first two
-    label = clusters.clusters(clusters.incidence(executions.of_matrix(outcomes), np.arange(4_000), 4_000)).label
+    label = clusters.clusters(clusters.incidence(of_matrix(outcomes), np.arange(4_000), 4_000)).label
     assert label[0] == label[1] != label[2] == label[3]
 
 
 def test_no_failures_make_no_clusters() -> None:
-    found = clusters.clusters(clusters.incidence(executions.of_matrix(np.zeros((3, 5), dtype=int)), np.arange(5), 5))
+    found = clusters.clusters(clusters.incidence(of_matrix(np.zeros((3, 5), dtype=int)), np.arange(5), 5))
     assert found.label.tolist() == [-1, -1, -1]
     assert len(found.size) == 0
 
@@ -211,11 +265,50 @@ def test_partners_are_judged_by_fishers_exact_test() -> None:
 
 
 def test_nothing_at_all_divides_by_zero() -> None:
-    nothing = executions.of_matrix(np.full((3, 0), -1))
+    nothing = of_matrix(np.full((3, 0), -1))
     empty = np.array([], dtype=int)
     assert np.isnan(rates.failure_rates(nothing).rate).all()
     assert bursts.bursts(nothing, empty, empty).longest.tolist() == [0, 0, 0]
-    never_ran = executions.of_matrix(np.full((2, 4), -1))
+    never_ran = of_matrix(np.full((2, 4), -1))
     assert bursts.bursts(never_ran, np.zeros(4, dtype=int), np.zeros(4, dtype=int)).count.tolist() == [0, 0]
-    skipped = executions.of_matrix(np.full((2, 4), 3))
+    skipped = of_matrix(np.full((2, 4), 3))
     assert rates.failure_rates(skipped).executed.tolist() == [0, 0]
+
+
+# -- contexts and streams ----------------------------------------------------------------------------------------
+
+
+def test_reruns_of_different_contexts_are_never_pooled() -> None:
+    """Test 0 is retried in its report, test 1 is run alone later in the run, test 2 only in the next run."""
+    rows = [
+        (0, 0, 0, 1),
+        (0, 0, 1, 1),
+        (0, 0, 2, 0),
+        (1, 0, 0, 1),
+        (1, 1, 0, 0),
+        (1, 2, 0, 1),
+        (2, 0, 0, 1),
+        (2, 2, 0, 1),
+    ]
+    test, report, ordinal, verdict = np.array(rows).T
+    ran = executions.Executions(3, test, report, verdict, ordinal, np.full(len(rows), np.nan))
+    none = np.zeros(3, dtype=np.int64)
+    found = bursts.bursts(ran, none, none, run=np.array([0, 0, 1]))
+    assert found.context.tolist() == [bursts.Context.IN_PROCESS, bursts.Context.ALONE, bursts.Context.SUITE]
+    assert (found.again.tolist(), found.cleared.tolist()) == ([1, 0, 1], [1, 1, 0])
+
+
+def test_streams_go_by_host_only_where_hosts_persist() -> None:
+    reports = window_of(["F P F P F P"]).reports
+    hosts = np.array([0, 1, 0, 1, 0, 1])
+    assert replace(reports, host=hosts).stream.tolist() == hosts.tolist()
+    assert len(set(replace(reports, host=np.arange(6)).stream.tolist())) == 1
+    assert len(set(replace(reports, host=hosts * 0 - 1).stream.tolist())) == 1
+
+
+def test_a_group_by_words_that_fails_together_is_one_cluster_and_bare_types_are_none() -> None:
+    together = np.array([0, 0, 1, 1, 1, -1, -1])
+    by_words = np.array([2, 2, 3, 3, -1, 4, 4])
+    assert clusters.without_same(by_words, together).tolist() == [-1, -1, 3, 3, -1, 4, 4]
+    assert clusters.says_something("TimeoutError: no answer")
+    assert not clusters.says_something("java.lang.AssertionError") and not clusters.says_something("  ")

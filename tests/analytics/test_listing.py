@@ -5,24 +5,37 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analytics.columns import Columns, encode_columns
-from analytics.findings.columns import CATEGORIES, ORDER_KINDS
+from analytics.columns.codec import Columns, encode_columns
+from analytics.columns.formulas import RERUN_STATES
+from analytics.columns.query import Choice, Page, Sort, chosen_rows, sorted_rows, values
+from analytics.columns.rows import test_row as row_of
+from analytics.columns.rows import test_rows as rows_of
+from analytics.columns.schema import CATEGORIES, ORDER_KINDS, SORTABLE
 from analytics.kernel.flakiness import State
-from analytics.listing import RERUN_STATES, SORTABLE, Choice, Page, Sort, chosen_rows, sorted_rows, values
 from analytics.rerun_advice import rerun_advice
-from analytics.rows import test_row as row_of
-from analytics.rows import test_rows as rows_of
 
 COUNTS = (
-    *("failed", "executed", "skipped", "failed_first", "executed_first", "failed_default", "executed_default"),
-    *("in_incidents", "contradictions", "recoveries", "reversals", "bursts", "longest_burst", "failed_again"),
-    *("cleared", "to_get_past", "to_expose", "to_confirm", "clean", "causes", "blocked"),
+    *("failed", "executed", "skipped", "attempts_failed", "attempts_executed", "failed_default", "executed_default"),
+    *(
+        "in_incidents",
+        "incidents",
+        "contradictions",
+        "recoveries",
+        "reversals",
+        "bursts",
+        "longest_burst",
+        "failed_again",
+    ),
+    *("cleared", "context", "to_get_past", "to_expose", "to_confirm", "clean", "causes", "blocked"),
 )
 FLOATS = ("low", "high", "seconds", "last_seen", "last_failure", "flaky_since", "cost", "cost_low", "cost_high")
 
 
 def columns_of(rows: list[dict[str, float]]) -> Columns:
     """Columns from rows that name what is not zero; numbers rise by 3 from 5."""
+    rows = [
+        {"attempts_failed": row.get("failed", 0), "attempts_executed": row.get("executed", 0)} | row for row in rows
+    ]
     told = {
         "number": np.arange(len(rows), dtype=np.int32) * 3 + 5,
         "state": np.array([row.get("state", 0) for row in rows], dtype=np.uint8),
@@ -58,18 +71,25 @@ MANY = columns_of(
     ("choice", "expected"),
     [
         (Choice(), [5, 8, 11, 14, 17, 20]),
-        (Choice(states=frozenset({State.FLAKY, State.BROKEN})), [8, 14, 17, 20]),
+        (Choice(state={"flaky", "broken"}), [8, 14, 17, 20]),
         (Choice(cause="network"), [8]),
         (Choice(cause=CATEGORIES[0]), [8, 14]),
         (Choice(order_kind="OD"), [8]),
         (Choice(min_executed=20), [5, 17, 20]),
         (Choice(numbers=np.array([20, 11, 4])), [11, 20]),
-        (Choice(states=frozenset({State.FLAKY}), min_executed=11), [20]),
+        (Choice(state="flaky", min_executed=11), [20]),
         (Choice(cause="time"), []),
     ],
 )
 def test_filters_keep_what_they_name(choice: Choice, expected: list[int]) -> None:
     assert shown(MANY, chosen_rows(MANY, choice)) == expected
+
+
+def test_a_filter_that_there_is_not_is_an_error_rather_than_an_empty_list() -> None:
+    with pytest.raises(TypeError, match="colour"):
+        Choice(colour="red")
+    with pytest.raises(ValueError, match="flakey"):
+        chosen_rows(MANY, Choice(state="flakey"))
 
 
 @pytest.mark.parametrize(
@@ -143,7 +163,7 @@ def test_pages_cover_a_list_once(total: int, size: int) -> None:
 
 def test_no_analysis_has_no_rows() -> None:
     nothing = Columns(b"")
-    rows = chosen_rows(nothing, Choice(states=frozenset({State.FLAKY}), numbers=np.array([1])))
+    rows = chosen_rows(nothing, Choice(state="flaky", numbers=np.array([1])))
     assert sorted_rows(nothing, rows, Sort("rate")).tolist() == []
     assert rows_of(nothing, rows) == []
 
@@ -153,7 +173,7 @@ def test_no_analysis_has_no_rows() -> None:
 
 def test_a_row_has_plain_values_and_none_where_there_is_no_number() -> None:
     stable, flaky, absent = row_of(MANY, 5), row_of(MANY, 8), row_of(MANY, 6)
-    assert (stable.state, stable.executed, stable.rate.value, stable.first_attempts) == (State.STABLE, 100, 0.0, None)
+    assert (stable.state, stable.executed, stable.rate.value, stable.default_branch) == (State.STABLE, 100, 0.0, None)
     assert (flaky.causes, flaky.order_kind, flaky.seconds) == ((CATEGORIES[0], "network"), "OD", None)
     assert (absent.number, absent.state, absent.rate, absent.executed) == (6, State.UNEXECUTED, None, 0)
     assert row_of(MANY, 11).rate is None
@@ -186,21 +206,21 @@ def test_the_advice_states_its_chance_and_its_cost() -> None:
     rows = [
         FLAKY | {"to_get_past": 2, "to_expose": 3, "to_confirm": 8, "failed_again": 1, "cleared": 3, "seconds": 2.0}
     ]
-    advice = rerun_advice(columns_of(rows), 5, (1.0, 1.0), 0.95)
+    advice = rerun_advice(columns_of(rows), 5, {"in_process": (1.0, 1.0)}, 0.95)
     assert advice.fails_again.value == pytest.approx(2 / 6)
     assert 0 < advice.fails_again.low < 2 / 6 < advice.fails_again.high < 1
     chance = {point.n: point.chance for point in advice.exposure}
     assert chance[2] == pytest.approx(2 * 0.2 * 0.8)
     assert advice.expose.executions == pytest.approx(2 * chance[2] + 3 * (1 - chance[2]))
-    assert advice.get_past.executions == pytest.approx(2 / 3 + 1 / 3 * 2 / 3 * 2)
+    assert advice.get_past.executions == pytest.approx((1 - (1 / 3) ** 2) / (1 - 1 / 3))
     assert (advice.confirm.executions, advice.confirm.seconds) == (8, 16.0)
 
 
 def test_a_test_that_would_take_forever_to_expose_has_no_cost() -> None:
-    advice = rerun_advice(columns_of([FLAKY | {"to_expose": 2**30, "seconds": 1.0}]), 5, (0.5, 0.5), 0.95)
+    advice = rerun_advice(columns_of([FLAKY | {"to_expose": 2**30, "seconds": 1.0}]), 5, {}, 0.95)
     assert (advice.expose.executions, advice.get_past.executions) == (None, None)
 
 
 def test_nothing_is_advised_of_a_stable_test() -> None:
-    advice = rerun_advice(MANY, 5, (0.5, 0.5), 0.95)
+    advice = rerun_advice(MANY, 5, {"suite": (0.5, 0.5)}, 0.95)
     assert (advice.fails_again, advice.exposure, advice.confirm.executions) == (None, (), None)

@@ -11,7 +11,7 @@ from analytics.kernel.executions import Ints
 from analytics.kernel.flakiness import State
 from analytics.kernel.window import Window
 from analytics.loaders import Filter, Loaded, load
-from analytics.simulate import History, Settings, simulate
+from analytics.simulation import History, Settings, simulate
 from ingest.metadata import RunMetadata
 from ingest.models import Project, Report, Test
 from tests.conftest import Send
@@ -44,7 +44,7 @@ def rows(window: Window, number_of: Ints) -> list[tuple[object, ...]]:
     """Every execution that is kept, by test number, report and ordinal, with the words of its failure."""
     ran = window.executions
     said = [window.signatures[one] if one >= 0 else "" for one in window.signature.tolist()]
-    columns = (number_of[window.failing[ran.test]], ran.report, ran.ordinal, ran.verdict, window.told)
+    columns = (number_of[window.failing[ran.test]], ran.report, ran.ordinal, ran.verdict, window.retried)
     seconds = np.round(ran.duration.astype(float), 6)
     return sorted(zip(*(column.tolist() for column in columns), said, seconds.tolist(), strict=True))
 
@@ -59,7 +59,7 @@ def test_what_is_loaded_is_what_was_simulated(history: History, project: Project
     assert rows(told, to_db) == rows(ours, np.arange(len(ours.executed)))
     assert told.reports.started.tolist() == pytest.approx(ours.reports.started.tolist())
     assert told.reports.default_branch.tolist() == ours.reports.default_branch.tolist()
-    for name in ("revision", "environment", "host", "order"):
+    for name in ("revision", "environment", "host", "order", "kind"):
         assert same_groups(getattr(told.reports, name), getattr(ours.reports, name)), name
     for report in np.flatnonzero(told.reports.order >= 0).tolist():
         known = to_db[told.orders[told.reports.order[report]]]
@@ -81,7 +81,11 @@ def conclusions(found: Analysis, number_of: Ints) -> dict[int, tuple[object, ...
         *(failed.onsets.first, failed.onsets.last_clean),
     )
     return dict(
-        zip(number_of[found.window.failing].tolist(), zip(*(one.tolist() for one in columns), strict=True), strict=True)
+        zip(
+            number_of[found.window.failing].tolist(),
+            zip(*(column.tolist() for column in columns), strict=True),
+            strict=True,
+        )
     )
 
 

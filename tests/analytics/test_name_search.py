@@ -1,10 +1,14 @@
 """Tests by words of their names: the same as reading every name, and never a stale answer."""
 
+import gc
+
 import pytest
 
-from analytics.name_search import names_of
-from analytics.naming import numbers_matching
+from analytics.history.names import numbers_matching
+from analytics.history.search import NameCache, NameText, names_of
 from ingest.models import Project, Test
+from ingest.services import project_create
+from tests.at_once import at_once
 from tests.conftest import Send
 
 NAMES = ("login", "Login_again", "a_login", "x[.*]", "É_tranger", "50%_off", "under_score", "tab")
@@ -58,3 +62,39 @@ def test_a_test_is_not_listed_by_a_name_that_it_no_longer_has(named: Project) ->
 def test_a_project_without_tests_has_none(project: Project) -> None:
     assert not len(numbers_matching(project.pk, "x"))
     assert names_of(project.pk).found("x").best(5).tolist() == []
+
+
+def alive() -> int:
+    """Texts in memory that hold a name of the project."""
+    return sum(type(thing) is NameText and "login" in thing.text for thing in gc.get_objects())
+
+
+def test_a_project_has_one_text_however_many_tests_come(named: Project, send: Send) -> None:
+    before = alive()
+    for number in range(4):
+        send(report(f"later_{number}"), build_id=f"later{number}")
+        assert len(numbers_matching(named.pk, "later")) == number + 1
+        assert len(numbers_matching(named.pk, "login")) == 3
+    assert alive() - before <= 1
+
+
+def test_what_is_kept_is_bounded_in_bytes_and_the_last_used_stays(send: Send) -> None:
+    projects = [project_create(slug=f"p{number}", name="P") for number in range(3)]
+    for each in projects:
+        send(report(*NAMES), to=each)
+    size = NameCache(10**9).names(projects[0].pk, len(NAMES)).bytes
+    cache = NameCache(2 * size)
+    for each in projects:
+        cache.names(each.pk, len(NAMES))
+    assert cache.bytes == 2 * size
+    last = cache.names(projects[2].pk, len(NAMES))
+    assert cache.names(projects[2].pk, len(NAMES)) is last
+    tiny = NameCache(size - 1)
+    assert tiny.names(projects[0].pk, len(NAMES)).found("login").best(1).tolist() == [0]
+    assert tiny.bytes == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_many_who_search_at_once_share_one_text(named: Project) -> None:
+    texts = at_once(*[lambda: names_of(named.pk)] * 8)
+    assert len({id(text) for text in texts}) == 1

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analytics.kernel import executions, orderings, orders
+from analytics.kernel import order_findings, orders
 from tests.analytics import brute
+from tests.analytics.outcomes import of_matrix
 
 FEW = 3
 """The default of few_failures."""
@@ -246,14 +247,14 @@ def test_cleaners_are_what_looking_between_gives(drawn, executions) -> None:  # 
 @pytest.mark.parametrize(("polluters", "cleaners"), [((), ()), ((1,), ()), ((1, 2), (3,)), ((1,), (2, 3, 4))])
 def test_the_rate_in_random_orders_is_that_of_all_orders(polluters: tuple[int, ...], cleaners: tuple[int, ...]) -> None:
     every = [np.array(order) for order in permutations((0, *polluters, *cleaners))]
-    bad = sum(any(fails(order, 0, one, cleaners) for one in polluters) for order in every)
+    bad = sum(any(fails(order, 0, polluter, cleaners) for polluter in polluters) for order in every)
     assert orders.single_polluter_rate(len(polluters), len(cleaners)) == pytest.approx(bad / len(every))
 
 
-def one_victim(known: tuple[np.ndarray, ...], failed: np.ndarray) -> orderings.OrderFinding:
+def one_victim(known: tuple[np.ndarray, ...], failed: np.ndarray) -> order_findings.OrderFinding:
     """What is found of test 3, which ran once in each of the orders."""
-    ran = executions.of_matrix(failed.astype(int)[None, :])
-    (found,) = orderings.order_findings(ran, np.arange(len(known)), known, np.array([3]))
+    ran = of_matrix(failed.astype(int)[None, :])
+    (found,) = order_findings.order_findings(ran, np.arange(len(known)), known, np.array([3]))
     return found
 
 
@@ -283,3 +284,38 @@ def test_no_orders_have_no_partners_and_no_cleaners() -> None:
     assert len(orders.cleaners((), nothing, np.zeros(0, dtype=bool), 0, 1, 5).test) == 0
     unknown = (np.zeros(0, dtype=np.int64),)
     assert not orders.before_matrix(unknown, np.array([0]), 0, 5).any()
+
+
+# -- with little data --------------------------------------------------------------------------------------------
+
+
+def flapy(failing: int = 3, passing: int = 13, tests: int = 8, seed: int = 2) -> order_findings.OrderFinding:
+    """A victim, test 3, that passes without its polluter, test 1, before it and fails after it; failures come last."""
+    known = shuffled(tests, 400, seed)
+    after = [one for one in known if fails(one, 3, 1)][:failing]
+    before = [one for one in known if not fails(one, 3, 1)][:passing]
+    return one_victim((*before, *after), np.array([False] * passing + [True] * failing))
+
+
+def test_three_failures_after_the_polluter_and_thirteen_passes_without_it_are_enough() -> None:
+    found = flapy()
+    assert found.verdict.kind is orders.OrderKind.OD
+    assert found.verdict.p_value == pytest.approx(1 / comb(16, 3)) and round(found.verdict.p_value, 4) == 0.0018
+    assert (found.partners.test.tolist(), found.partners.polluter.tolist()) == ([1], [True])
+    assert found.explained and (found.orders, found.executions) == (16, 16)
+
+
+def test_among_very_many_candidates_the_same_counts_are_chance() -> None:
+    known = shuffled(120, 16, seed=4)
+    before = orders.before_matrix(known, np.arange(16), 0, 120)
+    failed = before[:, 1].copy()
+    failed[np.flatnonzero(failed)[3:]] = False
+    before[:, 1] = failed
+    assert not len(orders.deciding_partners(before, failed).test)
+    assert orders.deciding_partners(before[:, :9], failed).test.tolist() == [1]
+
+
+def test_two_failures_say_nothing_and_neither_does_a_partner_that_does_not_decide() -> None:
+    assert flapy(failing=2).verdict.kind is orders.OrderKind.UNKNOWN
+    before = np.array([[True], [True], [True], [False], [True]] + [[False]] * 9)
+    assert not len(orders.deciding_partners(before, before[:, 0] & (np.arange(14) < 4)).test)

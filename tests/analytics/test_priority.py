@@ -10,7 +10,8 @@ from scipy import stats
 
 from analytics.kernel import executions, priority
 from analytics.kernel.parameters import Parameters
-from analytics.kernel.priority import BlockedRuns, Priority, Spent
+from analytics.kernel.priority import BlockedRuns, Priority, RetryEffort
+from tests.analytics.outcomes import of_matrix
 
 P, F, E, S = 0, 1, 2, 3
 FIFTEEN = Parameters(developer_minutes=15.0)
@@ -33,8 +34,8 @@ def ranked(
 ) -> Priority:
     blocked = priority.blocked_runs(*cells(*pairs), np.array(flaky or [True] * tests), runs)
     seen = np.full(tests, runs if executed is None else executed)
-    spent = Spent(seen, np.zeros(tests, dtype=np.int64), np.zeros(tests))
-    return priority.priority(blocked, spent, np.full(runs, run_seconds), np.array(cluster or [-1] * tests), FIFTEEN)
+    effort = RetryEffort(seen, np.zeros(tests, dtype=np.int64), np.zeros(tests))
+    return priority.priority(blocked, effort, np.full(runs, run_seconds), np.array(cluster or [-1] * tests), FIFTEEN)
 
 
 def test_a_run_is_blocked_by_flakiness_only_when_all_that_failed_in_it_is_flaky() -> None:
@@ -61,6 +62,18 @@ def test_the_interval_of_the_cost_is_that_of_the_share_of_runs() -> None:
     exact = stats.binomtest(4, 50).proportion_ci(0.95, "exact")
     assert found.cost[0] == 4 * 25
     assert (found.low[0], found.high[0]) == pytest.approx((exact.low * 50 * 25, exact.high * 50 * 25))
+
+
+def test_failures_looked_into_and_machine_minutes_have_the_interval_of_the_cost() -> None:
+    """So that each can be priced apart: at 15 minutes a failure they are the cost."""
+    found = ranked([(0, 0), (1, 0), (0, 1)], runs=50, tests=3)
+    first, second = (stats.binomtest(runs, 50).proportion_ci(0.95, "exact") for runs in (2, 1))
+    assert found.inspected.tolist() == [1.5, 0.5, 0.0]
+    assert found.inspected_low[:2] == pytest.approx([first.low * 50 * 0.75, second.low * 50 * 0.5])
+    assert found.machine_high[:2] == pytest.approx([first.high * 50 * 7.5, second.high * 50 * 5])
+    assert found.inspected_high[2] == pytest.approx(stats.binomtest(0, 50).proportion_ci(0.95, "exact").high * 50)
+    assert found.low == pytest.approx(15 * found.inspected_low + found.machine_low)
+    assert found.high == pytest.approx(15 * found.inspected_high + found.machine_high)
 
 
 def test_the_order_is_by_what_is_certain_and_not_by_what_was_seen() -> None:
@@ -100,11 +113,30 @@ def test_what_blocked_nothing_costs_nothing_that_is_known() -> None:
 
 def test_reruns_that_cleared_the_failure_cost_machine_time_alone() -> None:
     blocked = priority.blocked_runs(*cells(), np.array([True]), 40)
-    spent = Spent(np.array([40]), np.array([8]), np.array([480.0]))
-    found = priority.priority(blocked, spent, np.full(40, 60.0), np.array([-1]), FIFTEEN)
+    effort = RetryEffort(np.array([40]), np.array([8]), np.array([480.0]))
+    found = priority.priority(blocked, effort, np.full(40, 60.0), np.array([-1]), FIFTEEN)
     assert (found.machine_minutes[0], found.developer_minutes[0], found.cost[0]) == (8.0, 0.0, 8.0)
     assert found.low[0] == pytest.approx(stats.binomtest(8, 40).proportion_ci(0.95, "exact").low * 40)
     assert np.isnan(found.saved).all()
+
+
+def test_machine_minutes_without_any_duration_are_unknown_and_what_was_never_spent_is_none() -> None:
+    found = ranked([(0, 0), (0, 1)], runs=20, tests=2, run_seconds=0.0)
+    assert np.isnan(found.machine_minutes[0]) and found.machine_minutes[1] == 0
+    assert (found.cost[0], found.developer_minutes[0]) == (30.0, 30.0), "developers' time is known all the same"
+    assert found.low[0] > 0 and found.machine_low[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("seconds", "minutes"),
+    [([np.nan, np.nan], [np.nan]), ([np.nan, 60.0], [1.0]), ([0.0, np.nan], [0.0])],
+)
+def test_retries_are_of_unknown_time_where_no_member_tells_it(seconds: list[float], minutes: list[float]) -> None:
+    blocked = priority.blocked_runs(*cells(), np.array([True, True]), 40)
+    effort = RetryEffort(np.array([40, 40]), np.array([8, 8]), np.array(seconds))
+    found = priority.priority(blocked, effort, np.zeros(40), np.array([3, 3]), FIFTEEN)
+    assert found.machine_minutes.tolist() == pytest.approx(minutes, nan_ok=True)
+    assert np.isfinite([found.cost[0], found.low[0], found.high[0]]).all()
 
 
 def test_no_flaky_tests_make_an_empty_list() -> None:
@@ -113,7 +145,7 @@ def test_no_flaky_tests_make_an_empty_list() -> None:
     assert len(ranked([], runs=0, tests=1, executed=0)) == 1
     nothing = priority.blocked_runs(*cells(), np.zeros(0, dtype=bool), 0)
     none = np.zeros(0, dtype=np.int64)
-    assert len(priority.priority(nothing, Spent(none, none, np.zeros(0)), np.zeros(0), none)) == 0
+    assert len(priority.priority(nothing, RetryEffort(none, none, np.zeros(0)), np.zeros(0), none)) == 0
 
 
 # -- brute force -------------------------------------------------------------------------------------------------
@@ -135,8 +167,8 @@ def test_priority_is_what_looking_at_every_run_gives(drawn) -> None:  # type: ig
     seconds = np.arange(1, runs + 1) * 60.0
     pairs = [(test, run) for run in range(runs) for test in range(tests) if failed[run][test]]
     blocked = priority.blocked_runs(*cells(*pairs), np.array(flaky), runs)
-    spent = Spent(np.full(tests, runs), np.zeros(tests, dtype=np.int64), np.zeros(tests))
-    found = priority.priority(blocked, spent, seconds, np.array(cluster), FIFTEEN)
+    effort = RetryEffort(np.full(tests, runs), np.zeros(tests, dtype=np.int64), np.zeros(tests))
+    found = priority.priority(blocked, effort, seconds, np.array(cluster), FIFTEEN)
 
     by_flakes = {
         run: {test for test in range(tests) if failed[run][test]}
@@ -181,23 +213,28 @@ def test_last_failures_and_time_spent_are_what_walking_gives(drawn, runs: list[i
         for ordinal, verdict in enumerate(verdicts)
     ]
     columns = np.array(rows, dtype=np.int64).reshape(len(rows), 4).T
-    ran = executions.Executions(3, columns[0], columns[1], columns[2], columns[3], np.full(len(rows), 2.0))
+    ran = executions.Executions(
+        3, columns[0], columns[1], columns[2], columns[3], np.where(columns[0] == 1, np.nan, 2.0)
+    )
     run_of = np.array(runs)
-    test, run = priority.last_failures(ran, run_of)
+    ended = priority.last_failures(ran, run_of)
+    test, run = ended.test, ended.run
     executed = [(t, runs[r], r, o, v) for t, r, v, o in rows if v != S and runs[r] >= 0]
     last = {key: list(group)[-1][4] for key, group in groupby(sorted(executed), key=lambda one: one[:2])}
     expected = sorted(key for key, verdict in last.items() if verdict in (F, E))
     assert sorted(zip(test.tolist(), run.tolist(), strict=True)) == expected
-    spent = priority.spent(ran, run_of)
+    effort = priority.retry_effort(ran, run_of)
     for t in range(3):
-        assert spent.executed[t] == len({where for one, where, *_ in executed if one == t})
-        assert spent.retried[t] == len({where for one, where, _, o, _ in executed if one == t and o > 0})
-        assert spent.seconds[t] == 2.0 * sum(one == t and o > 0 for one, _, _, o, _ in executed)
+        assert effort.executed[t] == len({where for one, where, *_ in executed if one == t})
+        assert effort.retried[t] == len({where for one, where, _, o, _ in executed if one == t and o > 0})
+        again = sum(one == t and o > 0 for one, _, _, o, _ in executed)
+        expected_seconds = 2.0 * again if t != 1 or not again else np.nan  # test 1 tells no durations
+        assert effort.seconds[t] == pytest.approx(expected_seconds, nan_ok=True)
 
 
 def test_blocked_runs_of_nobody_are_none() -> None:
-    nothing = executions.of_matrix(np.full((2, 3), -1))
-    assert len(priority.last_failures(nothing, np.arange(3))[0]) == 0
+    nothing = of_matrix(np.full((2, 3), -1))
+    assert len(priority.last_failures(nothing, np.arange(3)).test) == 0
     assert isinstance(priority.blocked_runs(*cells(), np.array([True, False]), 3), BlockedRuns)
 
 
@@ -207,3 +244,37 @@ def test_what_has_recovered_is_not_to_be_fixed() -> None:
     now = blocked.still(np.array([True, False]))
     assert (blocked.count, now.count) == (3, 2)
     assert now.size.tolist() == [1, 0, 1] and now.test.tolist() == [0, 0]
+
+
+# -- beside what is broken, and in quarantine --------------------------------------------------------------------
+
+
+def test_where_something_always_fails_a_flaky_test_costs_what_it_would_have_blocked() -> None:
+    """Test 2 fails in all ten runs; test 0 is flaky in four of them, test 1 in one."""
+    pairs = [(2, run) for run in range(10)] + [(0, run) for run in range(4)] + [(1, 7)]
+    test, run = cells(*pairs)
+    flaky = np.array([True, True, False])
+    assert priority.blocked_runs(test, run, flaky, 10).count == 0
+    blocked = priority.blocked_runs(test, run, flaky, 10, broken=test == 2)
+    assert (blocked.count, blocked.would_count) == (5, 5)
+    seen = RetryEffort(np.full(3, 10), np.zeros(3, dtype=np.int64), np.zeros(3))
+    found = priority.priority(blocked, seen, np.full(10, 600.0), np.full(3, -1), FIFTEEN)
+    assert (found.test.tolist(), found.blocked.tolist(), found.would.tolist()) == ([0, 1], [4, 1], [4, 1])
+    assert (found.cost > 0).all() and (found.saved_runs.tolist(), found.blocked_runs) == ([4, 5], 5)
+
+
+def test_a_regression_of_the_day_blocks_by_itself() -> None:
+    test, run = cells((0, 0), (1, 0), (0, 1))
+    assert priority.blocked_runs(test, run, np.array([True, False]), 2, broken=np.zeros(3, dtype=bool)).count == 1
+
+
+def test_what_is_masked_blocks_nothing_and_is_counted_apart() -> None:
+    """24 failures, 17 of them while it was in quarantine; another test blocks 8 runs."""
+    pairs = [(0, run) for run in range(24)] + [(1, run) for run in range(30, 38)] + [(1, 3)]
+    test, run = cells(*pairs)
+    masked = (test == 0) & (run < 17)
+    blocked = priority.blocked_runs(test, run, np.array([True, True]), 40, masked=masked)
+    assert (blocked.masked.tolist(), blocked.masked_runs) == ([17, 0], 16)
+    seen = RetryEffort(np.full(2, 40), np.zeros(2, dtype=np.int64), np.zeros(2))
+    found = priority.priority(blocked, seen, np.full(40, 600.0), np.full(2, -1), FIFTEEN)
+    assert (found.test.tolist(), found.blocked.tolist(), found.masked.tolist()) == ([1, 0], [9, 7], [0, 17])

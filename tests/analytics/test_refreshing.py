@@ -1,6 +1,6 @@
 """When an analysis runs, and that readers see the old one or the new one, never half of one."""
 
-import uuid
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -8,10 +8,12 @@ from django.db import transaction
 from django.utils import timezone
 
 from analytics import refreshing, selectors, services
-from analytics.columns import Retired, columns_of
+from analytics.columns.codec import Retired, columns_of
 from analytics.models import Analysis, ClusterFinding, IncidentDecision, IncidentFinding, Refresh, TestFinding
 from analytics.refreshing import PHASES, refresh_ask, refresh_claim, refresh_run, refreshes_due, refreshes_missed_ask
 from analytics.services import analysis_refresh, incident_decide
+from dashboard.retention.services import retention_run
+from ingest.leases import Claim, ClaimLost
 from ingest.models import Project, Report
 from tests.at_once import at_once
 from tests.conftest import Send
@@ -50,13 +52,14 @@ def test_one_analysis_a_day_is_kept_for_ninety_days(flaky: Project) -> None:
         Analysis.objects.filter(pk=made.pk).update(finished_at=now - timedelta(days=days))
     analysis_refresh(project=flaky)
     analysis_refresh(project=flaky)
+    retention_run(project=flaky)
     ages = [(now - one.finished_at).days for one in Analysis.objects.order_by("finished_at")]
     assert ages[:2] == [40, 3] and len(ages) == 4, "two of today: the current one and the one before"
 
 
 def test_an_error_while_storing_leaves_the_old_one(flaky: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     first = analysis_refresh(project=flaky)
-    monkeypatch.setattr(services.wholes, "priorities", lambda found: 1 / 0)
+    monkeypatch.setattr(services.groups, "priorities", lambda found: 1 / 0)
     with pytest.raises(ZeroDivisionError), transaction.atomic():
         analysis_refresh(project=flaky)
     assert selectors.current_analysis(flaky.pk) == first
@@ -109,8 +112,8 @@ def test_a_dead_workers_analysis_is_taken_over(flaky: Project) -> None:
     Refresh.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
     assert refreshes_due() == [flaky.pk]
     assert refresh_run(project_id=flaky.pk) is not None
-    with pytest.raises(refreshing.RefreshLost):
-        refreshing._Held(flaky.pk, claim).finish()
+    with pytest.raises(ClaimLost):
+        refreshing._finish(claim)
 
 
 def test_an_analysis_that_kills_its_workers_is_given_up_until_asked_again(flaky: Project) -> None:
@@ -141,13 +144,13 @@ def test_a_worker_that_lost_its_claim_stores_nothing(flaky: Project, monkeypatch
 
 def test_progress_is_told_in_its_phases(flaky: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[str, float]] = []
-    update = refreshing._Held._update
+    write = Claim._write
 
     def noted(self: object, **changes: object) -> None:
-        update(self, **changes)
+        write(self, **changes)
         seen.append(Refresh.objects.values_list("phase", "share").get())
 
-    monkeypatch.setattr(refreshing._Held, "_update", noted)
+    monkeypatch.setattr(Claim, "_write", noted)
     refresh_ask(project_id=flaky.pk, delay=0)
     refresh_run(project_id=flaky.pk)
     assert [phase for phase, _ in seen] == [*PHASES, ""]
@@ -182,7 +185,7 @@ def test_of_many_workers_one_gets_the_claim(transactional_db: None) -> None:
     project = Project.objects.create(slug="race", name="Race")
     refresh_ask(project_id=project.pk, delay=0)
     won = at_once(*8 * [lambda: refresh_claim(project_id=project.pk)])
-    assert len([claim for claim in won if isinstance(claim, uuid.UUID)]) == 1 and won.count(None) == 7
+    assert len([claim for claim in won if isinstance(claim, Claim)]) == 1 and won.count(None) == 7
 
 
 # -- incidents ---------------------------------------------------------------------------------------------------
@@ -201,7 +204,7 @@ def test_a_persons_word_on_an_incident_is_kept_and_applied(project: Project, sen
     first = analysis_refresh(project=project)
     found = IncidentFinding.objects.get(analysis=first)
     assert found.report == report and found.data["why"] == ["bulk", "environment"]
-    assert first.summary["states"] == {**first.summary["states"], "infrastructure": 20, "flaky": 0}
+    assert first.summary["states"] == {**first.summary["states"], "stable": 20, "flaky": 0}
     assert first.excluded["failures inside incidents"] == 20
     incident_decide(project=project, report=report, word="rejected", user_id=None)
     second = analysis_refresh(project=project)
@@ -215,17 +218,32 @@ def test_a_persons_word_on_an_incident_is_kept_and_applied(project: Project, sen
     assert IncidentDecision.objects.count() == 1
 
 
-def test_clusters_by_words_are_stored_with_their_tests(project: Project, send: Send) -> None:
-    pair = "<testsuite name='s'>{}</testsuite>"
+def _send_failing(send: Send, **failing: Callable[[int], bool]) -> None:
+    """30 runs of one commit; a test fails with the same words as the others in the builds that its rule names."""
     case = "<testcase classname='c' name='{}'>{}</testcase>"
     for build in range(30):
-        bad = "<failure message='no lock'>x</failure>" if build % 7 == 0 else ""
-        cases = "".join(case.format(name, bad) for name in ("a", "b")) + case.format("c", "")
-        send(pair.format(cases).encode(), build_id=str(build), commit="a")
+        words = {name: "<failure message='no lock'>x</failure>" if bad(build) else "" for name, bad in failing.items()}
+        cases = "".join(case.format(name, said) for name, said in words.items())
+        send(f"<testsuite name='s'>{cases}</testsuite>".encode(), build_id=str(build), commit="a")
+
+
+def test_clusters_by_words_are_stored_with_their_tests(project: Project, send: Send) -> None:
+    _send_failing(send, a=lambda build: build % 7 == 0, b=lambda build: build % 7 == 0, c=lambda build: build % 7 == 3)
     analysis = analysis_refresh(project=project)
-    for view in ClusterFinding.View.values:
-        found = ClusterFinding.objects.get(analysis=analysis, view=view)
-        assert found.data["tests"] == [0, 1] and found.number == 0
-        assert found.data["runs"] == found.data["shared_runs"] == 5
-        assert set(found.data["cells"]) == {"FFFFF"}
-        assert found.data["agreement"] == {"together": 2, "apart": 0, "alone": 0}
+    together, words = (
+        ClusterFinding.objects.get(analysis=analysis, view=view, number=0).data for view in ("together", "signature")
+    )
+    assert together["tests"] == [0, 1] and words["tests"] == [0, 1, 2]
+    assert together["runs"] == together["shared_runs"] == 5
+    assert set(together["cells"]) == {"FFFFF"}
+    assert together["agreement"] == {"together": 2, "apart": 0, "alone": 0}
+    assert (words["runs"], words["shared_runs"]) == (9, 5)
+    assert words["agreement"] == {"together": 2, "apart": 0, "alone": 1}
+
+
+def test_a_cluster_of_both_views_is_stored_once(project: Project, send: Send) -> None:
+    _send_failing(send, a=lambda build: build % 7 == 0, b=lambda build: build % 7 == 0, c=lambda build: False)
+    analysis = analysis_refresh(project=project)
+    assert [(found.view, found.data["tests"]) for found in ClusterFinding.objects.filter(analysis=analysis)] == [
+        (ClusterFinding.View.TOGETHER, [0, 1])
+    ]

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from analytics.kernel.incidents import names_environment
-from analytics.kernel.suites import suite_of
+from analytics.kernel.suite_bounds import suite_of
 from analytics.kernel.window import Window
-from analytics.simulate import DEMO, History, Kind, Settings, simulate
+from analytics.simulation import DEMO, History, Kind, Settings, simulate
 from ingest.junit.report import Case, Provenance
 from ingest.junit.upload import read_upload
+from ingest.likely_renames import RenameCandidate, likely_renames
 from ingest.metadata import RunMetadata
-from ingest.renames import Named, likely_renames
 from ingest.signature import signature_of
 from ingest.verdict import Verdict
 
@@ -101,11 +101,11 @@ def test_second_attempts_follow_failed_runs_of_the_same_commit_within_the_hour(u
     firsts = {(one.build, one.environment): (at, one) for at, one in enumerate(usual.reports) if one.attempt == 1}
     seconds = [one for one in usual.reports if one.attempt == 2]
     assert len(seconds) > 100
-    for one in seconds:
-        at, first = firsts[one.build, one.environment]
+    for second in seconds:
+        at, first = firsts[second.build, second.environment]
         assert at in failed
-        assert (first.revision, first.commit) == (one.revision, one.commit)
-        assert 0 < one.started - first.started < 3600
+        assert (first.revision, first.commit) == (second.revision, second.commit)
+        assert 0 < second.started - first.started < 3600
 
 
 def test_a_merge_builds_the_tree_of_the_pull_request_again(usual: History) -> None:
@@ -177,11 +177,11 @@ def test_members_of_a_cluster_fail_together_with_one_signature() -> None:
         groups[flake.group].append(flake)
     assert sorted(map(len, groups.values())) == [3, 3]
     for members in groups.values():
-        failed = [{report for report, bad in failed_in(window, one.number).items() if bad} for one in members]
+        failed = [{report for report, bad in failed_in(window, member.number).items() if bad} for member in members]
         struck = set.union(*failed)
         assert_near(len(struck), len(window.reports), members[0].onset / 0.95)
         assert sum(map(len, failed)) > 0.85 * 3 * len(struck)
-        rows = np.concatenate([rows_of(window, one.number) for one in members])
+        rows = np.concatenate([rows_of(window, member.number) for member in members])
         assert len(set(window.signature[rows].tolist()) - {-1}) == 1
 
 
@@ -237,7 +237,7 @@ def test_only_what_the_truth_names_fails_outside_incidents(usual: History) -> No
     window = usual.window()
     ran = window.executions
     outside = ran.failing & ~np.isin(ran.report, list(usual.truth.incidents))
-    named = set(usual.truth.flakes) | {one.number for one in usual.truth.regressions}
+    named = set(usual.truth.flakes) | {regression.number for regression in usual.truth.regressions}
     assert set(window.failing[ran.test[outside]].tolist()) <= named
 
 
@@ -246,8 +246,8 @@ def test_regressions_never_pass_and_fail_at_one_revision_in_one_environment(sett
     history = simulate(settings)
     window = history.window()
     of_main = settings.regressions + settings.platform_regressions + settings.broken_at_end
-    told = Counter(one.default_branch for one in history.truth.regressions)
-    assert told == {True: of_main, False: settings.pull_request_regressions}
+    counter = Counter(one.default_branch for one in history.truth.regressions)
+    assert counter == {True: of_main, False: settings.pull_request_regressions}
     for regression in history.truth.regressions:
         outcomes = defaultdict(set)
         rows = rows_of(window, regression.number)
@@ -301,7 +301,7 @@ def test_a_renamed_test_gives_way_to_one_that_is_taken_for_it(usual: History) ->
         together = [numbers for numbers in usual.ran.present if old in numbers and new in numbers]
         assert not together
         assert window.first[old] == 0 < window.first[new]
-        named = [Named(number, *usual.names[number][1:3]) for number in (old, new)]
+        named = [RenameCandidate(number, *usual.names[number][1:3]) for number in (old, new)]
         assert [(pair.old, pair.new) for pair in likely_renames(named[:1], named[1:])] == [(old, new)]
 
 
@@ -314,7 +314,7 @@ def test_skipped_tests_are_skipped_in_one_environment(usual: History) -> None:
 
 # -- as uploads --------------------------------------------------------------------------------------------------
 
-PARALLEL = replace(DEMO, retries=False, told_share=0.6, seed=11)
+PARALLEL = replace(DEMO, retries=False, order_stated_share=0.6, seed=11)
 
 
 @pytest.mark.parametrize("settings", [DEMO, PARALLEL], ids=["retries as Surefire", "as pytest"])
@@ -345,7 +345,7 @@ def told(case: Case) -> list[tuple[int, float, str]]:
     assert all(attempt.provenance is Provenance.EXPLICIT for attempt in case.attempts)
     found = []
     for attempt in case.attempts:
-        said = [signature_of(one.type, one.message, one.text).text for one in attempt.failures]
+        said = [signature_of(failure.type, failure.message, failure.text).text for failure in attempt.failures]
         assert attempt.duration is not None
         found.append((int(attempt.verdict), attempt.duration, said[0] if said else ""))
     return found
@@ -362,7 +362,7 @@ def assert_executions_agree(window: Window, read: dict[tuple[int, int], list[tup
     ran, texts = window.executions, (*window.signatures, "")
     rows = zip(
         *(ran.report.tolist(), window.failing[ran.test].tolist(), ran.ordinal.tolist(), ran.verdict.tolist()),
-        *(ran.duration.tolist(), window.told.tolist(), window.signature.tolist()),
+        *(ran.duration.tolist(), window.retried.tolist(), window.signature.tolist()),
         strict=True,
     )
     assert len(ran.test) > 10_000
@@ -390,7 +390,7 @@ def test_the_demo_is_small_and_shows_something_of_everything(demo: History) -> N
     assert {flake.kind for flake in truth.flakes.values()} == set(Kind)
     assert all(window.failed[number] > 0 for number in truth.flakes)
     assert any(flake.until >= 0 for flake in truth.flakes.values())
-    assert any(one.fixed < 0 and one.default_branch for one in truth.regressions)
+    assert any(regression.fixed < 0 and regression.default_branch for regression in truth.regressions)
     assert truth.incidents and truth.renames
     assert window.extra.sum() > 0
     assert 0.1 < np.mean(window.reports.default_branch) < 0.9

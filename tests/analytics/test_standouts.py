@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from analytics.kernel import executions, standouts
 from analytics.kernel.parameters import Parameters
 from tests.analytics import brute
+from tests.analytics.outcomes import of_matrix
 
 P, F, E, S = 0, 1, 2, 3
 DAY = 86_400.0
@@ -45,7 +46,7 @@ def test_standouts_are_what_counting_places_gives(drawn, biased: bool) -> None: 
     outcomes, places = drawn
     if biased:  # the first test fails at place 1 and nowhere else
         outcomes[0] = [F if place == 1 else P for place in places]
-    found = standouts.standouts(executions.of_matrix(np.array(outcomes)), np.array(places))
+    found = standouts.standouts(of_matrix(np.array(outcomes)), np.array(places))
     asked, p_values, rows = 0, [], []
     for test, row in enumerate(outcomes):
         failed, executed = looked_at(row, places)
@@ -73,7 +74,7 @@ def test_the_one_bad_host_is_told() -> None:
     rng = np.random.default_rng(1)
     host = rng.integers(0, 6, 600)
     outcomes = np.stack([(rng.random(600) < np.where(host == 4, 0.2, 0.01)), rng.random(600) < 0.05]).astype(int)
-    found = standouts.standouts(executions.of_matrix(outcomes), host)
+    found = standouts.standouts(of_matrix(outcomes), host)
     assert list(zip(found.test.tolist(), found.place.tolist(), strict=True)) == [(0, 4)]
     assert found.executed[0] + found.executed_elsewhere[0] == 600
 
@@ -92,9 +93,9 @@ def test_attempts_of_one_report_are_one_witness() -> None:
 
 def test_one_place_and_unknown_places_tell_nothing() -> None:
     outcomes = np.array([[F] * 10 + [P] * 10])
-    one = standouts.standouts(executions.of_matrix(outcomes), np.zeros(20, dtype=int))
-    unknown = standouts.standouts(executions.of_matrix(outcomes), np.full(20, -1))
-    nothing = standouts.standouts(executions.of_matrix(np.full((2, 0), -1)), np.zeros(0, dtype=int))
+    one = standouts.standouts(of_matrix(outcomes), np.zeros(20, dtype=int))
+    unknown = standouts.standouts(of_matrix(outcomes), np.full(20, -1))
+    nothing = standouts.standouts(of_matrix(np.full((2, 0), -1)), np.zeros(0, dtype=int))
     assert len(one) == len(unknown) == len(nothing) == 0
 
 
@@ -116,7 +117,7 @@ def test_a_test_that_fails_at_night_is_told_with_its_hours() -> None:
     rng = np.random.default_rng(2)
     night = np.isin(standouts.hours(started), [23, 0, 1])
     outcomes = np.stack([night & (rng.random(len(started)) < 0.3), rng.random(len(started)) < 0.05]).astype(int)
-    found = standouts.hour_standouts(executions.of_matrix(outcomes), started)
+    found = standouts.hour_standouts(of_matrix(outcomes), started)
     assert found.test.tolist() == [0]
     assert (found.from_hour[0], found.to_hour[0]) == (22, 2)
     assert found.failed_elsewhere[0] == 0
@@ -126,10 +127,10 @@ def test_one_bad_night_is_no_habit() -> None:
     started = every_hour(40)
     outcomes = np.zeros((1, len(started)), dtype=int)
     outcomes[0, 24 * 7 + 2 : 24 * 7 + 6] = F
-    assert len(standouts.hour_standouts(executions.of_matrix(outcomes), started)) == 0
+    assert len(standouts.hour_standouts(of_matrix(outcomes), started)) == 0
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.integers(0, 500), st.integers(0, 23), st.floats(0, 1))
 def test_blocks_of_hours_are_what_counting_gives(seed: int, hour: int, rate: float) -> None:
     rng = np.random.default_rng(seed)
@@ -138,7 +139,7 @@ def test_blocks_of_hours_are_what_counting_gives(seed: int, hour: int, rate: flo
     outcomes = np.stack(
         [np.where(clock == hour, rng.random(150) < rate, rng.random(150) < 0.03), rng.random(150) < 0.1]
     ).astype(int)
-    found = standouts.hour_standouts(executions.of_matrix(outcomes), started)
+    found = standouts.hour_standouts(of_matrix(outcomes), started)
     asked, p_values, rows = 0, [], []
     for test, row in enumerate(outcomes):
         for start in range(0, 24, 2):

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from analytics.kernel.assembly import Assembly
-from analytics.kernel.window import Attempts, Reports, Signed, Window
+from analytics.kernel.window import Attempts, Reports, SignatureRows, Window
 from analytics.simulation.truth import Flake, Kind, Regression, Truth
 from ingest.vectors import RETRIED
 from ingest.verdict import Verdict
@@ -38,7 +38,7 @@ def window_of(
     return assembly.build(
         _reports(reports, revision, environment, run, main, order),
         _attempts(words),
-        Signed(none, none, none, none),
+        SignatureRows(none, none, none, none),
         suite=np.zeros(len(words), dtype=np.int64),
         signatures=(),
         orders=tuple(np.array(numbers, dtype=np.int64) for numbers in orders),
@@ -78,13 +78,16 @@ def _reports(
         return usual if given is None else np.array(given, dtype=np.int64)
 
     zeros, each = np.zeros(count, dtype=np.int64), np.arange(count)
+    on_main = np.ones(count, dtype=bool) if main is None else np.array(main, dtype=bool)
     return Reports(
         started=each * DAY,
         revision=column(revision, each),
         environment=column(environment, zeros),
         host=zeros,
         run=column(run, each),
-        default_branch=np.ones(count, dtype=bool) if main is None else np.array(main, dtype=bool),
+        default_branch=on_main,
+        pull_request=~on_main,
+        branch=np.where(on_main, 0, each + 1),
         order=column(order, zeros - 1),
         errors=zeros > 0,
         executed=zeros,

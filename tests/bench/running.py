@@ -9,7 +9,7 @@ from tests.conftest import ROOT
 def small_bench(*words: str) -> list[str]:
     """The lines that it said. It must come to its end; bars of speed may be missed."""
     command = [sys.executable, "-m", "bench", *words]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=1_800)
     assert "bars missed" in done.stdout, done.stdout + done.stderr
     return [line.strip() for line in done.stdout.splitlines()]
 

@@ -9,8 +9,8 @@ import pytest
 from analytics.kernel.analysis import Analysis, analyse
 from analytics.kernel.flakiness import State
 from analytics.kernel.reruns import NEVER
-from analytics.simulate import History, Settings, simulate
-from bench import accuracy, judging
+from analytics.simulation import History, Settings, simulate
+from bench import accuracy, ground_truth
 from bench.accuracy import OURS
 from bench.rules import RULES
 
@@ -39,7 +39,7 @@ def test_every_flaky_test_is_either_found_or_missed_by_every_rule() -> None:
 
 def test_a_regression_called_flaky_is_counted() -> None:
     made, analysis = history()
-    broken = np.flatnonzero(judging.plain_regressions(analysis.window, made.truth))
+    broken = np.flatnonzero(ground_truth.plain_regressions(analysis.window, made.truth))
     assert accuracy.judge(made, with_state(State.STABLE, broken)).regressions_called == 0
     called = accuracy.judge(made, with_state(State.FLAKY, broken))
     assert called.regressions_called == len(broken) > 0
@@ -51,7 +51,7 @@ def test_flaky_tests_that_recovered_were_flaky_and_are_so_no_more() -> None:
     flaky = np.array(sorted(made.truth.flakes))
     judged = accuracy.judge(made, with_state(State.RECOVERED, flaky))
     assert judged.every[OURS].recall.value == 1.0
-    assert judged.now[OURS].recall.value == 0.0
+    assert judged.at_end[OURS].recall.value == 0.0
 
 
 def test_what_is_known_of_nothing_is_found_of_nothing() -> None:
@@ -65,10 +65,10 @@ def test_every_test_that_failed_has_a_place_among_the_kinds() -> None:
     made, analysis = history()
     table = accuracy.judge(made, analysis).kinds
     assert table.sum() == len(analysis.window.failing)
-    assert table[judging.TrueKind.NOTHING].sum() == 0
-    broken = np.flatnonzero(judging.plain_regressions(analysis.window, made.truth))
-    wrong = accuracy.confusion(analysis.window, made.truth, with_state(State.INFRASTRUCTURE, broken))
-    assert wrong[judging.TrueKind.BROKEN, accuracy.CONCLUDED.index("infrastructure")] == len(broken)
+    assert table[ground_truth.TrueKind.NOTHING].sum() == 0
+    broken = np.flatnonzero(ground_truth.plain_regressions(analysis.window, made.truth))
+    wrong = accuracy.confusion(analysis.window, made.truth, with_state(State.SUSPECT, broken))
+    assert wrong[ground_truth.TrueKind.BROKEN, accuracy.CONCLUDED.index("suspect")] == len(broken)
 
 
 def test_advice_is_judged_on_flaky_tests_that_were_called_so() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from bench import load, traffic
 from bench.outcome import Outcome
-from bench.traffic import Answer, Door, Plan, Sample, Traffic, View
+from bench.traffic import Answer, Plan, ProjectAccess, Sample, Traffic, View
 from tests.bench.running import assert_said, small_bench
 from tests.server.provision import NO_REDIS, redis_server
 
@@ -20,7 +20,7 @@ def answer(build: str, status: int = 202, seconds: float = 0.1, slug: str = "sho
 
 
 def told(outcomes: Iterator[Outcome]) -> dict[str, Outcome]:
-    return {one.what.strip(): one for one in outcomes}
+    return {outcome.what.strip(): outcome for outcome in outcomes}
 
 
 # -- what is said of answers -------------------------------------------------------------------------------------
@@ -98,7 +98,9 @@ def test_sizes_are_mixed_by_their_shares() -> None:
 
 def test_uploaders_end_when_the_count_is_reached() -> None:
     """Whatever the time that they have; each build is sent once."""
-    sent = Traffic(accept, [Door("shop", "secret")], "sessionid=x", Plan(seconds=60, uploaders=3, pause=0, most=50))
+    sent = Traffic(
+        accept, [ProjectAccess("shop", "secret")], "sessionid=x", Plan(seconds=60, uploaders=3, pause=0, most=50)
+    )
     sent.run()
     assert 50 <= len(sent.answers) < 60
     assert len({one.build for one in sent.answers}) == len(sent.answers)
@@ -109,13 +111,13 @@ def test_uploaders_go_on_when_nothing_answers() -> None:
     def hang_up(*_: object, **__: str) -> tuple[int, bytes]:
         raise ConnectionResetError
 
-    sent = Traffic(hang_up, [Door("shop", "secret")], "", Plan(seconds=60, uploaders=1, pause=0, most=3))
+    sent = Traffic(hang_up, [ProjectAccess("shop", "secret")], "", Plan(seconds=60, uploaders=1, pause=0, most=3))
     sent.run()
     assert [one.status for one in sent.answers] == [0, 0, 0]
 
 
 def test_readers_go_from_lists_to_what_is_on_them() -> None:
-    views = Traffic(accept, [Door("shop", "secret")], "sessionid=x", Plan()).tour("shop")
+    views = Traffic(accept, [ProjectAccess("shop", "secret")], "sessionid=x", Plan()).tour("shop")
     assert [(one.page, one.status) for one, _ in views] == [
         *(("Overview", 200), ("Tests", 200), ("Test", 200), ("Runs", 200), ("Run", 200))
     ]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from analytics.simulate import Settings, simulate
+from analytics.simulation import Settings, simulate
 from analytics.simulation.truth import Kind
 from bench import orders
 from bench.chains import Chain, true_chains

@@ -73,16 +73,16 @@ def test_the_table_says_the_same_without_the_picture(page: Page) -> None:
     page.route("**/plotly.min.*", lambda route: route.abort())
     page.goto("/charts?only=burst_lengths")
     figure = page.locator("#burst_lengths")
-    expect(figure.get_by_text("The picture could not be drawn")).to_be_visible()
-    figure.get_by_text("The same as a table").click()
+    expect(figure.get_by_text("The chart could not be drawn")).to_be_visible()
+    figure.get_by_text("Show as a table").click()
     expect(figure.get_by_role("row")).to_have_text(["Failures in a rowBursts", "19", "23", "81"])
     page.watch.expect_error("did not load")
     page.watch.expect_error("ERR_FAILED")
 
 
 def test_names_that_look_like_html_are_shown_as_they_are(page: Page) -> None:
-    page.goto("/charts?only=host_rates")
+    page.goto("/charts?only=order_rates")
     settled(page)
-    expect(page.locator("#host_rates .annotation-text").nth(1)).to_contain_text("<script>")
+    expect(page.locator("#order_rates .annotation-text").nth(1)).to_contain_text("<script>")
     assert page.locator(".fb-chart svg a").count() == 0
     assert page.evaluate("document.querySelector('.fb-spark').getAttribute('aria-label')").startswith("<script>")

@@ -12,8 +12,6 @@ from dashboard.charts import (
     durations,
     exposure,
     heatmap,
-    host_rates,
-    hours,
     incident_timeline,
     max_burst_cdf,
     order_rates,
@@ -47,10 +45,10 @@ def _days(count: int) -> list[date]:
 
 def _run_days() -> runs_per_day.RunsPerDay:
     days = [
-        runs_per_day.DayOfRuns(day, 0, 0, 0, 0)
+        runs_per_day.DayOfRuns(day, 0, 0, 0, 0, 0)
         if day.weekday() == 6
         else runs_per_day.DayOfRuns(
-            day, 9 + place * 7 % 11, place * 5 % 4, (60 - place) // 15 + place % 2, 4 * (place == 23)
+            day, 9 + place * 7 % 11, place * 5 % 4, place % 3 // 2, (60 - place) // 15 + place % 2, 4 * (place == 23)
         )
         for place, day in enumerate(_days(60))
     ]
@@ -158,11 +156,7 @@ class Sample:
         return self.module.chart
 
 
-_HOSTS = [RateRow("linux, py3.12", rate(14, 1_203)), RateRow(HOSTILE, rate(3, 41)), RateRow(LONG, rate(0, 3))]
-_ORDERS = [RateRow("a1b2c3d4", rate(0, 210)), RateRow("99f0e1d2", rate(12, 12)), RateRow("0badcafe", rate(5, 9))]
-_HOURS = tuple(
-    rate(place * 5 % 7 + 12 * (place in (2, 3)), 20 + place * place * 3) if place else rate(0, 0) for place in range(24)
-)
+_ORDERS = [RateRow("a1b2c3d4", rate(14, 1_203)), RateRow(HOSTILE, rate(12, 12)), RateRow(LONG, rate(0, 3))]
 
 SAMPLES = [
     Sample(runs_per_day, _run_days(), runs_per_day.RunsPerDay(())),
@@ -186,6 +180,4 @@ SAMPLES = [
         incident_timeline.IncidentTimeline((), datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 4, 1, tzinfo=UTC)),
     ),
     Sample(order_rates, order_rates.OrderRates(tuple(_ORDERS)), order_rates.OrderRates(())),
-    Sample(hours, hours.Hours(_HOURS), hours.Hours((rate(0, 0),) * 24)),
-    Sample(host_rates, host_rates.HostRates(tuple(_HOSTS), "Environment"), host_rates.HostRates(())),
 ]

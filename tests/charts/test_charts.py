@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,11 @@ from typing import Any
 import plotly.graph_objects as go
 import pytest
 
+from analytics import wording
 from dashboard.charts import (
     burst_lengths,
     durations,
     heatmap,
-    labels,
     max_burst_cdf,
     rate_trend,
     rerun_curve,
@@ -110,14 +111,15 @@ def test_colours_are_named_by_their_role(sample: Sample) -> None:
 
 
 def test_runs_are_stacked_by_outcome_and_told_apart_without_colour() -> None:
-    day = runs_per_day.DayOfRuns(START, passed=5, regression=1, flaky=2, incident=3)
+    day = runs_per_day.DayOfRuns(START, passed=5, regression=1, broken=4, flaky=2, incident=3)
     figure = drawn(runs_per_day.chart(runs_per_day.RunsPerDay((day,))))
     parts = {trace["name"]: (trace["y"], trace["marker"].get("pattern", {}).get("shape")) for trace in figure["data"]}
     assert figure["layout"]["barmode"] == "stack"
     assert parts["failed only by flakiness"] == ([2], "/")
     assert parts["failed by a regression"] == ([1], None)
+    assert parts["broken before"] == ([4], "\\")
     assert parts["incident"] == ([3], "x")
-    assert runs_per_day.table(runs_per_day.RunsPerDay((day,))).rows == (("2026-03-02", "11", "5", "2", "1", "3"),)
+    assert runs_per_day.table(runs_per_day.RunsPerDay((day,))).rows == (("2026-03-02", "15", "5", "2", "1", "4", "3"),)
 
 
 def test_a_trend_draws_no_band_across_days_without_executions() -> None:
@@ -151,9 +153,9 @@ def test_bursts_are_cumulated() -> None:
 def test_savings_say_how_many_fixes_save_four_fifths() -> None:
     fixes = tuple(savings.Fix(f"t{saved}", saved, saved - 1, saved + 1) for saved in (5, 8, 9))
     notes = drawn(savings.chart(savings.Savings(fixes, 10)))["layout"]["annotations"]
-    assert [one["text"] for one in notes] == ["2 fixes save 80 % of 10 blocked runs"]
+    assert [note["text"] for note in notes] == ["2 fixes save 80 % of 10 blocked runs"]
     notes = drawn(savings.chart(savings.Savings(fixes[:1], 10)))["layout"]["annotations"]
-    assert [one["text"] for one in notes] == ["1 fix saves 50 % of 10 blocked runs"]
+    assert [note["text"] for note in notes] == ["1 fix saves 50 % of 10 blocked runs"]
 
 
 def test_the_three_rerun_numbers_are_marked_with_their_cost() -> None:
@@ -211,7 +213,7 @@ def test_the_recommended_number_of_retries_is_marked() -> None:
 
 
 def test_a_long_name_keeps_its_beginning_and_its_end() -> None:
-    name = labels.short(LONG, 40)
+    name = wording.short(LONG, 40)
     assert (len(name), name[:5], name[-6:]) == (40, "tests", "-last]")
 
 
@@ -234,12 +236,12 @@ def test_a_long_name_keeps_its_beginning_and_its_end() -> None:
     ],
 )
 def test_shares_are_said_with_the_digits_they_need(share: float | None, words: str) -> None:
-    assert labels.percent(share) == words
+    assert wording.percent(share) == words
 
 
 def test_both_ends_of_an_interval_are_rounded_as_a_share_alone_is() -> None:
-    assert labels.percents(0.00998, 0.0194) == "1–1.9 %"
-    assert labels.percents(0.0, 1.0) == "0–100 %"
+    assert wording.percents(0.00998, 0.0194) == "1–1.9 %"
+    assert wording.percents(0.0, 1.0) == "0–100 %"
 
 
 # -- days ----------------------------------------------------------------------------------------------------------
@@ -285,7 +287,7 @@ def test_ticks_of_days_are_few_and_of_the_days_shown(count: int) -> None:
     ("amount", "words"), [(0.0042, "4.2 ms"), (0.9999, "1 s"), (59.99, "1 min"), (208.6, "3.48 min"), (7_200, "2 h")]
 )
 def test_times_are_said_in_the_unit_that_fits(amount: float, words: str) -> None:
-    assert labels.seconds(amount) == words
+    assert wording.seconds(amount) == words
 
 
 # -- sparklines ----------------------------------------------------------------------------------------------------
@@ -316,7 +318,9 @@ def test_a_sparkline_escapes_its_label(draw: Any) -> None:
 
 def _luminance(colour: str) -> float:
     channels = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-    red, green, blue = (one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in channels)
+    red, green, blue = (
+        channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4 for channel in channels
+    )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
@@ -336,3 +340,13 @@ def _themes() -> list[dict[str, str]]:
 def test_colours_stand_out_from_the_ground(theme: dict[str, str], role: str) -> None:
     assert _contrast(theme[role], theme["surface"]) >= 3
     assert _contrast(theme["text"], theme["surface"]) >= 4.5
+
+
+def test_a_day_that_stands_alone_has_a_bar_that_can_be_seen() -> None:
+    """Plotly takes a bar's width from the distance to its neighbours."""
+    day = runs_per_day.DayOfRuns(date(2026, 5, 1), 3, 1, 0, 0, 0)
+    alone = runs_per_day.chart(runs_per_day.RunsPerDay((day,)))
+    assert alone is not None and all(trace["width"] > 3_600_000 for trace in alone["data"])
+    two = runs_per_day.RunsPerDay((day, replace(day, day=date(2026, 5, 2))))
+    beside = runs_per_day.chart(two)
+    assert beside is not None and not any("width" in trace for trace in beside["data"])

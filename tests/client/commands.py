@@ -31,7 +31,7 @@ def environ_with(**more: Any) -> dict[str, str]:
 
 
 def flakeboard(
-    *arguments: str, cwd: Path, environ: dict[str, str], timeout: int = 60
+    *arguments: str, cwd: Path, environ: dict[str, str], timeout: int = 300
 ) -> subprocess.CompletedProcess[str]:
     """Run it; what it printed and its exit code."""
     return subprocess.run(

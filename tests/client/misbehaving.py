@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 TOKEN = "flk_upload_" + "0123456789ABCDEFGHIJabcdefghij" + "zzzzzz"
-ACCEPTED = {"id": 7, "state": "received", "page": "http://board.example/projects/shop/uploads/7"}
+ACCEPTED = {"id": 7, "state": "processed", "files": [], "page": "http://board.example/projects/shop/uploads/7"}
 PASSED = {
     "id": 1,
     "passed": True,

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from flakeboard import cli, doctor
-from flakeboard.transport import Answer
+from flakeboard import cli
+from flakeboard.commands import doctor
+from flakeboard.server.transport import Answer
 
 from tests.client.commands import GREEN
 from tests.client.misbehaving import TOKEN, Misbehaving, error
@@ -73,6 +74,12 @@ def test_a_test_is_quarantined_by_its_name(board: Misbehaving, capsys: pytest.Ca
     assert "quarantine 8 is active." in capsys.readouterr().out
 
 
+def test_the_first_test_of_a_project_has_number_0(board: Misbehaving) -> None:
+    board.answers = [(201, {"id": 8, "state": "active"})]
+    assert cli.main(["quarantine", "add", "0", "--reason", "flaky"]) == 0
+    assert json.loads(board.requests[0].body)["test"] == 0
+
+
 def test_a_name_that_several_tests_have_is_refused(board: Misbehaving, capsys: pytest.CaptureFixture) -> None:
     board.answers = [
         (200, {"results": [*FOUND["results"], {"number": 5, "classname": "b", "name": "test_total"}], "next": None})
@@ -114,7 +121,7 @@ def test_status_tells_states_and_runs(board: Misbehaving, capsys: pytest.Capture
     assert cli.main(["status"]) == 0
     told = capsys.readouterr().out
     assert "tests: 9 stable, 2 flaky." in told
-    assert "runs: 16 of 40 failed by flakiness." in told
+    assert "runs: 16 of 40 failed because of flaky tests." in told
 
 
 def test_status_before_the_first_analysis(board: Misbehaving, capsys: pytest.CaptureFixture) -> None:
@@ -131,18 +138,36 @@ def test_all_is_well(board: Misbehaving, tmp_path: Path, capsys: pytest.CaptureF
     board.answers = [(200, {"results": []})]
     assert cli.main(["doctor", "r.xml"]) == 0
     told = capsys.readouterr().out
-    assert "ok    the server knows the token and the project" in told
+    assert "ok    the server accepts the token and knows the project" in told
     assert "ok    the clocks agree" in told
-    assert "ok    r.xml: 1 files, 2 test cases" in told
+    assert "ok    r.xml: 1 file, 2 test cases" in told
     assert "the token's scope is upload" in told
     assert TOKEN not in told
 
 
 @pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ("main", "warn  CI's default branch is trunk, the project's is main: change it in the project's settings"),
+        ("trunk", "ok    the project's default branch is trunk"),
+        ("release%2F1", "warn  CI's default branch is trunk, the project's is release/1"),
+    ],
+)
+def test_a_default_branch_that_ci_does_not_mean_is_a_warning(
+    board: Misbehaving, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch, known: str, said: str
+) -> None:
+    monkeypatch.setenv("GITLAB_CI", "true")
+    monkeypatch.setenv("CI_DEFAULT_BRANCH", "trunk")
+    board.answers = [(200, {"results": []}, {"X-Flakeboard-Default-Branch": known})]
+    assert cli.main(["doctor"]) == 0
+    assert said in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (error(401, "x", "The token is revoked."), "make a new token"),
-        (error(404, "x", "Nothing here."), "is it the token of this project?"),
+        (error(401, "x", "The token is revoked."), "create a new token"),
+        (error(404, "x", "Nothing here."), "is this the token of this project?"),
         ((200, b"<html>"), "not from Flakeboard"),
         ((301, b"", {"Location": "https://board.example/"}), "redirects to https://board.example/"),
     ],
@@ -163,7 +188,7 @@ def test_files_that_are_missing_or_empty_are_failures(
     assert cli.main(["doctor", "none/*.xml", "empty.xml"]) == 1
     told = capsys.readouterr().out
     assert "FAIL  no file matches none/*.xml" in told
-    assert "FAIL  empty.xml: 1 files, and no test case in them" in told
+    assert "FAIL  empty.xml: no test case in 1 file" in told
 
 
 def test_a_clock_that_is_wrong_is_told() -> None:
@@ -176,4 +201,4 @@ def test_a_clock_that_is_wrong_is_told() -> None:
 
 def test_nothing_is_set_up(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
     assert cli.main(["doctor"]) == 1
-    assert "FAIL  No address is given" in capsys.readouterr().out
+    assert "FAIL  No address:" in capsys.readouterr().out

@@ -27,7 +27,7 @@ def commands() -> Iterator[list[str]]:
 @pytest.mark.parametrize("words", list(commands()), ids=" ".join)
 def test_a_command_in_the_docs_is_one_that_the_client_takes(words: list[str]) -> None:
     own, behind = cli._split(words)
-    options = cli.parser().parse_args(own)
+    options = cli.build_parser().parse_args(own)
     assert options.command is not None
     assert bool(behind) == (words[0] == "run")
 

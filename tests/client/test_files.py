@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from flakeboard import files, packing
-from flakeboard.packing import named, pack
 from flakeboard.problems import Problem
+from flakeboard.reports import files
+from flakeboard.server import packages
+from flakeboard.server.packages import named, pack
 
 
 @pytest.fixture
@@ -78,12 +79,12 @@ def test_a_file_that_is_gone_is_a_problem_with_its_name(tree: Path) -> None:
 def test_packing_does_not_hold_the_files_in_memory(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tree / "big.xml").write_bytes(b"<testsuite/>" * 500_000)
     sizes = []
-    original = packing.tarfile.copyfileobj
+    original = packages.tarfile.copyfileobj
 
     def watched(source: str | None, target, length=None, *rest: Any, **more: Any) -> Any:
         sizes.append(length)
         return original(source, target, length, *rest, **more)
 
-    monkeypatch.setattr(packing.tarfile, "copyfileobj", watched)
+    monkeypatch.setattr(packages.tarfile, "copyfileobj", watched)
     with pack(named(["big.xml"]), {}):
         assert sizes == [6_000_000]

@@ -9,9 +9,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from flakeboard.id_token import IdToken, id_token_from
 from flakeboard.problems import NotConfigured, Unreachable
 from flakeboard.secret import redact
+from flakeboard.server.id_token import IdToken, id_token_from
 from flakeboard.settings import settings_from
 
 SITE = {"FLAKEBOARD_URL": "https://flakeboard.example", "FLAKEBOARD_PROJECT": "shop"}

@@ -176,6 +176,27 @@ SYSTEMS = {
 }
 
 
+NAMES_THE_DEFAULT_BRANCH = {
+    "GitLab CI": "CI_DEFAULT_BRANCH",
+    "Buildkite": "BUILDKITE_PIPELINE_DEFAULT_BRANCH",
+    "Drone": "DRONE_REPO_BRANCH",
+}
+
+
+@pytest.mark.parametrize(("system", "variable"), NAMES_THE_DEFAULT_BRANCH.items())
+def test_cis_default_branch_is_sent(system: str, variable: str) -> None:
+    environ = dict(SYSTEMS[system][0])
+    assert "default_branch" not in metadata.collect(environ={**environ, variable: ""})
+    assert metadata.collect(environ={**environ, variable: "trunk"})["default_branch"] == "trunk"
+
+
+def test_githubs_default_branch_is_in_its_event(tmp_path: Path) -> None:
+    event = tmp_path / "event.json"
+    event.write_text(json.dumps({"repository": {"default_branch": "trunk"}}))
+    environ = {"GITHUB_ACTIONS": "true", "GITHUB_SHA": SHA, "GITHUB_EVENT_PATH": str(event)}
+    assert metadata.collect(environ=environ)["default_branch"] == "trunk"
+
+
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_each_ci_says_what_it_knows(system: str) -> None:
     environ, expected = SYSTEMS[system]
@@ -297,3 +318,42 @@ def test_values_are_cut_to_what_the_server_takes() -> None:
     values = metadata.clipped({"branch": "x" * 300, "shard": "y" * 100, "host": "a\0b\udcff", "job": ""})
     assert (len(values["branch"]), len(values["shard"]), values["host"]) == (255, 64, "ab?")
     assert "job" not in values
+
+
+# -- what a job is called ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "branch", "job"),
+    [
+        ("app/PR-7", "PR-7", "app"),
+        ("team/app/feature%2Fcart", "feature/cart", "team/app"),
+        ("team/app", "", "team/app"),
+        ("app/nightly", "main", "app/nightly"),
+    ],
+)
+def test_a_multibranch_job_on_jenkins_is_one_job_on_all_branches(name: str, branch: str, job: str) -> None:
+    assert facts_from({"JENKINS_URL": "x", "JOB_NAME": name, "BRANCH_NAME": branch}).job == job
+
+
+@pytest.mark.parametrize(
+    ("image", "kept"),
+    [
+        ("registry.example:5000/app/ci:3f2a9c1", "registry.example:5000/app/ci"),
+        ("app:build-3f2a9c1", "app"),
+        ("app:fix-cart", "app"),
+        ("app@sha256:77aa", "app"),
+        ("python:3.12", "python:3.12"),
+        ("registry.example:5000/app/ci", "registry.example:5000/app/ci"),
+    ],
+)
+def test_an_image_that_gitlab_builds_for_each_commit_is_one_environment(image: str, kept: str) -> None:
+    told = {"CI_COMMIT_SHORT_SHA": "3f2a9c1", "CI_COMMIT_REF_SLUG": "fix-cart", "CI_JOB_IMAGE": image}
+    assert facts_from({"GITLAB_CI": "true", **told}).environment == {"image": kept}
+
+
+def test_jobs_of_one_name_in_two_workflows_on_github_are_two_jobs() -> None:
+    def job(workflow: str) -> str:
+        return facts_from({"GITHUB_ACTIONS": "true", "GITHUB_WORKFLOW": workflow, "GITHUB_JOB": "test"}).job
+
+    assert job("nightly") != job("pull requests")

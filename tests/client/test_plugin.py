@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.client.commands import FAILED, GREEN, environ_with, flakeboard
+from tests.client.commands import environ_with, flakeboard
 from tests.client.misbehaving import ACCEPTED, PASSED, TOKEN, Misbehaving, error
 
 SAMPLE = """
@@ -192,17 +192,10 @@ def test_the_reader_knows_its_order_and_its_attempts(tmp_path: Path) -> None:
         report = reading.read_upload([("r.xml", file)]).report
     assert (report.producer, report.order_reliable, report.run_errors) == ("pytest", True, [])
     flaky, broken, fine = report.cases()
-    assert [one.verdict.name for one in flaky.attempts] == ["FAIL", "FAIL", "PASS"]
-    assert [one.verdict.name for one in broken.attempts] == ["FAIL", "FAIL", "FAIL"]
-    assert {one.provenance.value for case in (flaky, broken) for one in case.attempts} == {"explicit"}
+    assert [attempt.verdict.name for attempt in flaky.attempts] == ["FAIL", "FAIL", "PASS"]
+    assert [attempt.verdict.name for attempt in broken.attempts] == ["FAIL", "FAIL", "FAIL"]
+    assert {attempt.provenance.value for case in (flaky, broken) for attempt in case.attempts} == {"explicit"}
     assert (flaky.verdict.name, broken.verdict.name, len(fine.attempts)) == ("PASS", "FAIL", 1)
-
-
-def test_the_reader_takes_the_reruns_of_the_command_for_attempts(tmp_path: Path) -> None:
-    parts = [(f"rerun/0/test_attempts/attempt_{number}.xml", text) for number, text in ((2, GREEN), (1, FAILED))]
-    report = reader().read_upload([(name, io.BytesIO(text.encode())) for name, text in parts]).report
-    bad = [case for case in report.cases() if case.key[2] == "test_bad"][0]
-    assert (bad.verdict.name, [one.verdict.name for one in bad.attempts]) == ("PASS", ["FAIL", "PASS"])
 
 
 # -- reruns ------------------------------------------------------------------------------------------------------
@@ -281,6 +274,20 @@ def test_what_ends_the_session_is_never_masked(tmp_path: Path, server: Misbehavi
     server.answers = [quarantine("test_it")]
     done = session(tmp_path, "--flakeboard-quarantine", source=ENDINGS[ending], **server.environ())
     assert done.returncode != 0, done.stdout
+
+
+PULL = {"GITHUB_ACTIONS": "true", "GITHUB_REF": "refs/pull/7/merge", "GITHUB_HEAD_REF": "main"}
+
+
+@pytest.mark.parametrize(("branches", "code"), [(["main"], 1), (["pull/*"], 0), ([], 0)])
+def test_a_pull_request_from_a_branch_called_main_is_not_main(
+    tmp_path: Path, server: Misbehaving, branches: list[str], code: int
+) -> None:
+    server.answers = [quarantine("test_broken", "test_flaky", branches=branches)]
+    done = session(tmp_path, "--flakeboard-quarantine", source=COUNTING, **server.environ(), **PULL)
+    assert done.returncode == code
+    asked = server.requests[0].query
+    assert (asked["branch"], asked["pull_request"]) == ("main", "7")
 
 
 def test_a_quarantine_that_does_not_hold_here_masks_nothing(tmp_path: Path, server: Misbehaving) -> None:

@@ -104,8 +104,8 @@ def test_without_an_answer_a_green_command_stays_green(tmp_path: Path, server: M
     ("environ", "why"),
     [
         ({"FLAKEBOARD_URL": "http://127.0.0.1:9"}, "Connection refused"),
-        ({"FLAKEBOARD_TOKEN": ""}, "No token is given"),
-        ({"FLAKEBOARD_URL": ""}, "No address is given"),
+        ({"FLAKEBOARD_TOKEN": ""}, "No token:"),
+        ({"FLAKEBOARD_URL": ""}, "No address:"),
         ({"FLAKEBOARD_URL": "http://board.example"}, "plain http"),
     ],
 )
@@ -123,6 +123,19 @@ def test_a_command_that_cannot_be_started_is_127(tmp_path: Path, server: Misbeha
     assert done.returncode == 127
     assert "no-such-command" in done.stdout
     assert server.requests == []
+
+
+def test_what_is_wrong_with_the_set_up_is_said_before_the_tests_run(tmp_path: Path, server: Misbehaving) -> None:
+    done = run(tmp_path, server, *python("print('tests run'); raise SystemExit(1)"), FLAKEBOARD_TOKEN="")
+    assert done.returncode == 1
+    assert done.stdout.index("No token:") < done.stdout.index("tests run")
+
+
+def test_a_shard_that_is_none_of_the_parts_is_refused_before_the_tests_run(tmp_path: Path, server: Misbehaving) -> None:
+    options = ("--shard", "5/2")
+    done = run(tmp_path, server, *python("open('ran', 'w')"), options=options)
+    assert done.returncode == 2 and "there is no shard 5/2" in done.stdout
+    assert not (tmp_path / "ran").exists()
 
 
 def test_no_command_is_a_usage_error(tmp_path: Path, server: Misbehaving) -> None:
@@ -172,13 +185,13 @@ def test_a_signal_reaches_the_command_and_its_end_is_reported(tmp_path: Path, se
     )
     wait_for(tmp_path / "ready")
     process.send_signal(number)
-    process.communicate(timeout=30)
+    process.communicate(timeout=120)
     assert process.returncode == 5, "a cancelled run is never green, whatever the gate says"
     assert server.requests[0].query["exit_code"] == "5"
 
 
 def wait_for(path: Path) -> None:
-    for _ in range(500):
+    for _ in range(6_000):
         if path.exists():
             return
         time.sleep(0.02)
@@ -219,6 +232,14 @@ def test_a_report_that_is_missing_beside_others_blocks(tmp_path: Path, server: M
     done = run(tmp_path, server, *writes("report.xml", FAILED, 1), options=options)
     assert done.returncode == 1
     assert "No report was written that matches api/*.xml." in done.stdout
+
+
+def test_a_green_run_tells_what_was_not_sent_and_stays_green(tmp_path: Path, server: Misbehaving) -> None:
+    server.answers = [(200, PASSED)]
+    options = ("--report", "report.xml", "--report", "api/*.xml")
+    done = run(tmp_path, server, *writes("report.xml", GREEN, 0), options=options)
+    assert done.returncode == 0
+    assert server.requests[0].metadata()["unsent"] == ["No report was written that matches api/*.xml."]
 
 
 def test_without_a_report_the_code_is_the_commands_own(tmp_path: Path, server: Misbehaving) -> None:
@@ -275,13 +296,14 @@ def test_a_test_that_passes_when_run_again_lets_the_build_pass(tmp_path: Path, s
     no, yes = refused(failing("test_flaky", reruns=2)), {**PASSED, "sentence": "The command succeeded."}
     done = rerun(tmp_path, server, 2, "--retries", "auto", answers=[(200, no), (200, yes)])
     assert done.returncode == 0, done.stdout
-    assert "passed when run again" in done.stdout
-    assert [request.query["exit_code"] for request in server.requests] == ["1", "0"]
-    files = server.requests[1].files()
-    assert sorted(files) == ["rerun/0/test_attempts/attempt_1.xml", "rerun/0/test_attempts/attempt_2.xml"]
-    assert all(b"test_good" not in content for content in files.values()), "only what failed is run again"
-    first, second = (request.metadata() for request in server.requests)
-    assert {**first, "started_at": ""} == {**second, "started_at": ""}, "the attempts belong to the same run"
+    assert "passed in a rerun" in done.stdout
+    asked = [(request.path.rpartition("/")[2], request.query.get("exit_code")) for request in server.requests]
+    assert asked == [("gate", "1"), ("uploads", None), ("gate", "0")], "each rerun is a report of its own"
+    reports = [request.files() for request in server.requests[1:]]
+    assert [list(files) for files in reports] == [["rerun/1/0/report.xml"], ["rerun/2/0/report.xml"]]
+    assert all(b"test_good" not in text for files in reports for text in files.values()), "only what failed is rerun"
+    told = [{**request.metadata(), "started_at": ""} for request in server.requests]
+    assert told[0] == told[1] == told[2], "the attempts belong to the same run"
 
 
 def test_a_test_that_keeps_failing_blocks_and_its_attempts_are_sent(tmp_path: Path, server: Misbehaving) -> None:
@@ -289,8 +311,20 @@ def test_a_test_that_keeps_failing_blocks_and_its_attempts_are_sent(tmp_path: Pa
     done = rerun(tmp_path, server, 9, "--retries", "auto", answers=[(200, no), (200, refused())])
     assert done.returncode == 1
     assert "failed in every rerun" in done.stdout
-    assert len(server.requests[1].files()) == 2
+    assert len(server.requests) == 3
     assert (tmp_path / "runs").read_text() == "3"
+
+
+def test_the_commands_own_report_is_afterwards_what_it_was(tmp_path: Path, server: Misbehaving) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --junitxml=report.xml -q -rA\n")
+    (tmp_path / "test_sample.py").write_text(FLAKY.format(passes_at=1))
+    server.answers = [(200, refused(failing("test_flaky", reruns=1))), (200, PASSED)]
+    command = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider")
+    done = run(tmp_path, server, *command, options=("--retries", "auto"), **ALONE)
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.count("short test summary info") == 2, "addopts hold for reruns too"
+    assert (tmp_path / "report.xml").read_bytes() == server.requests[0].files()["report.xml"]
+    assert b"test_good" in (tmp_path / "report.xml").read_bytes(), "and not what the rerun wrote"
 
 
 def test_auto_reruns_nothing_that_has_no_number(tmp_path: Path, server: Misbehaving) -> None:
@@ -316,7 +350,7 @@ def test_a_failing_test_that_the_report_does_not_show_cannot_be_cleared(tmp_path
     no = refused(failing("test_flaky", reruns=1), failing("test_other", reruns=1))
     done = rerun(tmp_path, server, 1, "--retries", "auto", answers=[(200, no), (200, PASSED)])
     assert done.returncode == 1
-    assert "the report does not show it" in done.stdout
+    assert "it is not in the report" in done.stdout
 
 
 def test_reruns_do_not_count_if_the_gate_does_not_agree(tmp_path: Path, server: Misbehaving) -> None:

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 from flakeboard import runners
-from flakeboard.decision import decision_from
-from flakeboard.junit import FAILED, Case, read
-from flakeboard.reruns import matching
+from flakeboard.gate.decision import decision_from
+from flakeboard.reports.junit import FAILED, Case, read
 from flakeboard.runners.javascript import pattern_of
 from flakeboard.runners.pytest import node_id
+from flakeboard.runners.reruns import matching
 
 from tests.client.misbehaving import failing, refused
 

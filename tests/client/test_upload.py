@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from flakeboard import cli, retrying, settings
+from flakeboard import cli, settings
 from flakeboard.problems import NotConfigured, Refused, Unreachable
 from flakeboard.secret import Secret, redact
-from flakeboard.transport import Answer
+from flakeboard.server import retries
+from flakeboard.server.transport import Answer
 
 from tests.client.commands import GREEN, flakeboard
-from tests.client.misbehaving import TOKEN, Misbehaving, drip, error, reset, say_nothing
+from tests.client.misbehaving import ACCEPTED, TOKEN, Misbehaving, drip, error, reset, say_nothing
 
 
 @pytest.fixture
@@ -29,9 +30,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: Misbehaving)
 def quick(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Pauses between tries that are asked for but not slept."""
     slept = []
-    monkeypatch.setattr(
-        retrying.attempt, "__defaults__", (lambda sentence: None, retrying.time.monotonic, slept.append)
-    )
+    monkeypatch.setattr(retries.attempt, "__defaults__", (lambda sentence: None, retries.time.monotonic, slept.append))
     return slept
 
 
@@ -63,6 +62,67 @@ def test_a_thousand_files_of_a_hundred_megabytes_are_one_request_under_fifteen(
     assert len(request.body) < 15_000_000
     assert len(request.files()) == 1_000
     assert "sent 1,000 files in" in capsys.readouterr().out
+
+
+# -- nothing is lost in silence ----------------------------------------------------------------------------------
+
+
+def test_more_files_than_one_upload_takes_are_sent_in_several_of_one_run(
+    folder: Path, server: Misbehaving, capsys: pytest.CaptureFixture
+) -> None:
+    for number in range(2_500):
+        (folder / f"TEST-{number:04}.xml").write_text(GREEN)
+    assert cli.main(["upload", "TEST-*.xml", "--strict"]) == 0
+    assert [len(request.files()) for request in server.requests] == [2_000, 500]
+    builds = {request.metadata()["build_id"] for request in server.requests}
+    assert len(builds) == 1, "the server knows that they are one run"
+    assert "sent 2,500 files in" in capsys.readouterr().out
+
+
+def test_a_part_that_is_not_sent_is_named_to_people_and_to_the_server(
+    folder: Path, server: Misbehaving, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("flakeboard.server.packages.FILES", 1)
+    for name in ("a.xml", "b.xml", "c.xml"):
+        (folder / name).write_text(GREEN)
+    answers = [(200, ACCEPTED), error(422, "bad", "It is too odd."), (200, ACCEPTED)]
+    for strict in (True, False):
+        server.answers, server.requests[:] = list(answers), []
+        assert cli.main(["upload", "[abc].xml", *(["--strict"] if strict else [])]) == int(strict)
+        assert "b.xml: not sent: It is too odd." in capsys.readouterr().err
+        (unsent,) = server.requests[2].metadata()["unsent"]
+        assert unsent.startswith("b.xml: not sent")
+
+
+def test_strict_waits_until_all_is_read(folder: Path, server: Misbehaving, capsys: pytest.CaptureFixture) -> None:
+    unread = {"path": "report.xml", "error": {"code": "doctype", "sentence": "It has a DOCTYPE."}}
+    received = {**ACCEPTED, "state": "received"}
+    for last, code, told in (
+        ({**ACCEPTED, "state": "processed", "files": []}, 0, ""),
+        ({**ACCEPTED, "state": "processed", "files": [unread]}, 1, "report.xml: It has a DOCTYPE."),
+        ({**ACCEPTED, "state": "processed", "files": [{"path": "report.xml", "partial": True}]}, 1, "damaged"),
+        ({**ACCEPTED, "state": "failed"}, 1, "state: failed"),
+    ):
+        server.answers, server.requests[:] = [(202, received), (200, last)], []
+        assert cli.main(["upload", "report.xml", "--strict"]) == code
+        assert told in capsys.readouterr().err
+        assert [request.method for request in server.requests] == ["POST", "GET"]
+
+
+def test_tests_of_equal_names_are_told(folder: Path, server: Misbehaving, capsys: pytest.CaptureFixture) -> None:
+    note = {"code": "merged_names", "sentence": "20 names stand more than once."}
+    server.answers = [(200, {**ACCEPTED, "files": [{"path": "report.xml", "warnings": [note]}]})]
+    assert cli.main(["upload", "report.xml"]) == 0
+    assert "report.xml: 20 names stand more than once." in capsys.readouterr().err
+
+
+def test_on_github_a_failed_upload_is_an_annotation(
+    folder: Path, server: Misbehaving, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    server.answers = [error(401, "unauthorised", "The token is not known.")]
+    assert cli.main(["upload", "report.xml"]) == 0
+    assert "::warning title=Flakeboard::nothing was sent: The token is not known." in capsys.readouterr().out
 
 
 def case_by_chance(chance: random.Random) -> str:
@@ -196,7 +256,7 @@ def test_no_file_and_no_token_are_warnings(
     monkeypatch.delenv("FLAKEBOARD_TOKEN")
     assert cli.main(["upload", "report.xml"]) == 0
     told = capsys.readouterr().err
-    assert "no file matches nothing/*.xml" in told
+    assert "no file could be sent: nothing/*.xml matched nothing" in told
     assert "fork has no secrets" in told
 
 
@@ -260,12 +320,13 @@ def test_a_token_with_a_line_break_inside_cannot_become_a_header() -> None:
 # -- trying again ------------------------------------------------------------------------------------------------
 
 
-def attempts(outcomes: Any, seconds: float) -> tuple[Any, float]:
-    """What `attempt` does with a clock that only its own pauses move."""
+def attempts(outcomes: Any, seconds: float, seconds_each: float = 0.0) -> tuple[Any, float]:
+    """What `attempt` does with a clock that only its own pauses move, and what each try takes."""
     now, left = [0.0], list(outcomes)
 
     def request(seconds_left) -> Answer:
         assert seconds_left <= seconds
+        now[0] += seconds_each
         outcome = left.pop(0) if left else outcomes[-1]
         if isinstance(outcome, Exception):
             raise outcome
@@ -275,7 +336,7 @@ def attempts(outcomes: Any, seconds: float) -> tuple[Any, float]:
         now[0] += pause
 
     try:
-        return retrying.attempt(request, seconds, clock=lambda: now[0], sleep=sleep).status, now[0]
+        return retries.attempt(request, seconds, clock=lambda: now[0], sleep=sleep).status, now[0]
     except (Refused, Unreachable) as error:
         return error, now[0]
 
@@ -284,21 +345,34 @@ def test_pauses_grow_and_end_before_the_deadline() -> None:
     outcome, waited = attempts([Unreachable("no answer")], 60)
     assert isinstance(outcome, Unreachable)
     assert "tried" in str(outcome)
-    assert 20 < waited < 60
+    assert 5 < waited <= 20
+
+
+def test_a_server_that_is_away_is_waited_for_twenty_seconds_in_all() -> None:
+    for seconds_each in (0.0, 1.0, retries.CONNECT_SECONDS):
+        outcome, waited = attempts([Unreachable("no answer")], 600, seconds_each)
+        assert isinstance(outcome, Unreachable)
+        assert 5 < waited <= 20
+
+
+def test_a_server_that_answers_late_is_tried_again() -> None:
+    """A proxy gives up a request that the gate holds."""
+    outcome, waited = attempts([504, 200], 150, 60.0)
+    assert outcome == 200 and waited > 120
 
 
 def test_pauses_differ_between_clients() -> None:
-    assert len({retrying.backoff(3) for _ in range(10)}) > 1
-    assert all(1.0 <= retrying.backoff(3) <= 2.0 for _ in range(100))
-    assert max(retrying.backoff(50) for _ in range(100)) <= 30
+    assert len({retries.backoff(3) for _ in range(10)}) > 1
+    assert all(1.0 <= retries.backoff(3) <= 2.0 for _ in range(100))
+    assert max(retries.backoff(50) for _ in range(100)) <= 30
 
 
 def test_a_date_is_a_retry_after_too() -> None:
     from email.utils import formatdate
 
-    answer = Answer(503, {"Retry-After": formatdate(retrying.time.time() + 20, usegmt=True)}, b"")
-    assert 15 < retrying.retry_after(answer) <= 20
-    assert retrying.retry_after(Answer(503, {"Retry-After": "soon"}, b"")) is None
+    answer = Answer(503, {"Retry-After": formatdate(retries.time.time() + 20, usegmt=True)}, b"")
+    assert 15 < retries.retry_after(answer) <= 20
+    assert retries.retry_after(Answer(503, {"Retry-After": "soon"}, b"")) is None
 
 
 def test_a_mistyped_option_does_not_repeat_the_token(capsys: pytest.CaptureFixture) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from flakeboard import github_words, verdict
 from flakeboard.console import plain
-from flakeboard.decision import Decision, decision_from
+from flakeboard.gate import github_summary, verdict
+from flakeboard.gate.decision import Decision, decision_from
 
 from tests.client.misbehaving import PASSED, TOKEN, failing, refused
 
@@ -36,7 +36,7 @@ def test_every_line_of_a_verdict_begins_with_our_own_words() -> None:
 
 
 def test_annotations_are_escaped() -> None:
-    (line,) = github_words.error_lines(nasty())
+    (line,) = github_summary.error_lines(nasty())
     assert line.startswith("::error file=a%2Cb%3Ac%25.py,title=c%3Ad%2Ce %3A%3A a %3A%3Aset-output")
     assert "%250A 100%25" in line
     assert line.count("::") == 2 + plain(NASTY).count("::")
@@ -44,17 +44,17 @@ def test_annotations_are_escaped() -> None:
 
 
 def test_escaping_is_as_github_undoes_it() -> None:
-    assert github_words.escape_data("50% a\r\nb:c,d") == "50%25 a%0D%0Ab:c,d"
-    assert github_words.escape_property("50% a\r\nb:c,d") == "50%25 a%0D%0Ab%3Ac%2Cd"
+    assert github_summary.escape_data("50% a\r\nb:c,d") == "50%25 a%0D%0Ab:c,d"
+    assert github_summary.escape_property("50% a\r\nb:c,d") == "50%25 a%0D%0Ab%3Ac%2Cd"
 
 
 def test_no_more_annotations_than_github_shows() -> None:
     many = decision_from(refused(*(failing(f"test_{number}") for number in range(30))))
-    assert len(github_words.error_lines(many)) == 10
+    assert len(github_summary.error_lines(many)) == 10
 
 
 def test_a_summary_has_no_markup_from_outside() -> None:
-    text = github_words.summary(nasty(), 1, 1)
+    text = github_summary.summary(nasty(), 1, 1)
     assert "<img>" not in text and "javascript" not in text
     rows = [line for line in text.splitlines() if line.startswith("| blocks")]
     assert len(rows) == 1

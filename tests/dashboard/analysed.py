@@ -86,7 +86,9 @@ def make() -> Analysed:
             started_at=BEGAN + timedelta(hours=6 * run),
             order="executed",
         )
-        upload, _ = upload_receive(project=project, body=body_of(document(run)), metadata=metadata)
+        upload, _ = upload_receive(
+            project=project, body=body_of(document(run)), metadata=metadata, stated_at=metadata.started_at
+        )
         upload_process(upload_id=upload.pk)
     tokens = [
         token_create(project=project, name=scope, scope=scope)[1] for scope in (Token.Scope.UPLOAD, Token.Scope.READ)

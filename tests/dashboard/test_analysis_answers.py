@@ -3,7 +3,7 @@
 import pytest
 
 from analytics.services import analysis_refresh
-from dashboard.api import analysis_view
+from dashboard.api.analysis import view
 from ingest.models import Project, Test, Token
 from ingest.services import token_create
 from tests.api_client import Program, code
@@ -43,7 +43,7 @@ def paths(shop: Analysed) -> list[str]:
 
 def test_who_has_an_answer_gets_none(shop: Analysed, monkeypatch: pytest.MonkeyPatch) -> None:
     known = {path: shop.reader.get(path) for path in paths(shop)}
-    monkeypatch.setattr(analysis_view.AnalysisView, "_whole", lambda *args: pytest.fail("it was made again"))
+    monkeypatch.setattr(view.AnalysisView, "_whole", lambda *args: pytest.fail("it was made again"))
     for path, answer in known.items():
         assert answer.headers["Cache-Control"] == "private, no-cache"
         for written in (answer.headers["ETag"], f'"x", {answer.headers["ETag"]}', "*"):
@@ -65,7 +65,7 @@ def test_an_analysis_that_is_replaced_while_it_is_read_is_read_again(
     shop: Analysed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reads: list[int] = []
-    current = analysis_view.current_analysis
+    current = view.current_analysis
 
     def replaced_once(project_id: int):
         analysis = current(project_id)
@@ -74,7 +74,7 @@ def test_an_analysis_that_is_replaced_while_it_is_read_is_read_again(
             analysis_refresh(project=shop.project)
         return analysis
 
-    monkeypatch.setattr(analysis_view, "current_analysis", replaced_once)
+    monkeypatch.setattr(view, "current_analysis", replaced_once)
     answer = shop.reader.read("priorities")
     assert (len(reads), answer["analysis"]["id"], answer["total"]) == (2, reads[1], 3)
 

@@ -4,17 +4,17 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from analytics.columns.schema import SORTABLE
+from analytics.history.named_findings import named_finding
 from analytics.kernel.analysis import Analysis as Conclusions
 from analytics.kernel.analysis import analyse
 from analytics.kernel.flakiness import State
-from analytics.listing import SORTABLE
 from analytics.loaders import load
 from analytics.models import IncidentDecision, Refresh
 from analytics.refreshing import refresh_run
 from analytics.services import analysis_refresh
-from dashboard.api.findings import named_finding
 from ingest.models import Report, Test
-from ingest.renaming import test_alias as alias
+from ingest.renames import test_alias as alias
 from tests.api_client import Program, code
 from tests.dashboard.analysed import QUIET, RUNS, Analysed, incident_of
 
@@ -49,17 +49,26 @@ def test_rows_hold_the_kernels_numbers(shop: Analysed, found: Conclusions) -> No
             assert row["reruns"]["to_confirm"] == failed.to_confirm[place]
 
 
+def test_where_to_rerun_a_test_follows_from_its_orders(shop: Analysed) -> None:
+    where = {name: shop.reader.read(f"reruns/{shop.number(name)}")["where"] for name in ("victim", "flaky", "broken")}
+    assert (where["victim"]["dependence"], where["victim"]["to_reproduce"]) == ("unclear", "suite")
+    assert (where["flaky"]["dependence"], where["flaky"]["to_pass"]) == ("other", "suite")
+    assert where["broken"] is None
+
+
 def test_states_are_what_was_played(shop: Analysed) -> None:
     states = {row["name"]: row["state"] for row in shop.reader.read("tests")["results"]}
     assert {name for name, state in states.items() if state == "flaky"} == {"flaky", "pair_a", "pair_b", "victim"}
     assert (states["broken"], states["skipped"], states["polluter"]) == ("broken", "unexecuted", "stable")
-    assert {states[name] for name in QUIET} == {"infrastructure"}
+    assert {states[name] for name in QUIET} == {"stable"}
+    rows = {row["name"]: row for row in shop.reader.read("tests")["results"]}
+    assert {(rows[name]["incidents"], rows[name]["in_incidents"]) for name in QUIET} == {(1, 1)}
 
 
 def test_a_row_without_numbers_has_nulls(shop: Analysed) -> None:
     rows = {row["name"]: row for row in shop.reader.read("tests")["results"]}
     assert (rows["skipped"]["rate"], rows["skipped"]["skipped"], rows["skipped"]["executed"]) == (None, RUNS, 0)
-    assert (rows["polluter"]["first_attempts"], rows["polluter"]["reruns"]["to_expose"]) == (None, None)
+    assert (rows["polluter"]["default_branch"], rows["polluter"]["reruns"]["to_expose"]) == (None, None)
     assert rows["broken"]["reruns"]["reasons"]["to_get_past"] == "it is broken: a rerun fails too"
     assert rows["victim"]["reruns"]["reasons"] == {"to_get_past": "rerun later or on another host"}
     assert (rows["pair_a"]["cost"], rows["pair_a"]["blocked"]) == (None, None)
@@ -77,6 +86,7 @@ def test_a_row_without_numbers_has_nulls(shop: Analysed) -> None:
         ("text=PAIR", {"pair_a", "pair_b"}),
         ("text=cart.py", set(QUIET)),
         ("text=checkout&state=stable", {"polluter"}),
+        ("state=stable", {"polluter", *QUIET}),
         ("text=100%25", set()),
         ("min_executed=40&state=flaky,broken", {"flaky", "pair_a", "pair_b", "victim", "broken"}),
         ("min_executed=41", set()),
@@ -98,9 +108,9 @@ def test_sorting_by_a_column_and_by_name(shop: Analysed) -> None:
 
 
 def test_pages_hold_every_test_once_and_keep_the_question(shop: Analysed) -> None:
-    pages = list(shop.reader.pages("tests?sort=-executed&page_size=4&state=infrastructure,flaky"))
-    assert [len(page["results"]) for page in pages] == [4, 4, 4, 4]
-    assert len({row["number"] for page in pages for row in page["results"]}) == pages[0]["total"] == 16
+    pages = list(shop.reader.pages("tests?sort=-executed&page_size=4&state=stable,flaky"))
+    assert [len(page["results"]) for page in pages] == [4, 4, 4, 4, 1]
+    assert len({row["number"] for page in pages for row in page["results"]}) == pages[0]["total"] == 17
     assert pages[1]["previous"].endswith("page=1")
     assert pages[0]["previous"] is pages[-1]["next"] is None
 
@@ -190,14 +200,13 @@ def test_a_test_outside_the_window_is_told_so(shop: Analysed) -> None:
 # -- clusters, incidents, orders ---------------------------------------------------------------------------------
 
 
-def test_clusters_in_both_views(shop: Analysed) -> None:
+def test_a_cluster_of_both_views_is_one(shop: Analysed) -> None:
     lowest = shop.number("pair_a")
-    together, by_words = shop.reader.read("clusters")["results"]
+    (together,) = shop.reader.read("clusters")["results"]
     assert (together["view"], together["number"], together["size"]) == ("together", lowest, 2)
-    assert (by_words["view"], by_words["signatures"][0]["text"].split(":")[0]) == ("signature", "TimeoutError")
+    assert together["signatures"][0]["text"].split(":")[0] == "TimeoutError"
     assert (together["runs"], together["shared_runs"], together["agreement"]["together"]) == (4, 4, 2)
-    only = shop.reader.read("clusters?view=signature")
-    assert [one["view"] for one in only["results"]] == ["signature"]
+    assert shop.reader.read("clusters?view=signature")["total"] == 0
     one = shop.reader.read(f"clusters/together/{lowest}")["cluster"]
     assert [test["name"] for test in one["tests"]] == ["pair_a", "pair_b"]
     assert [row["cells"] for row in one["cells"]] == ["FFFF", "FFFF"]
@@ -269,7 +278,7 @@ def test_orders_tell_kinds_partners_and_what_they_rest_on(shop: Analysed, found:
     answer = shop.reader.read("orders")
     assert answer["known"]["reports"] == RUNS
     kinds = {one["test"]["number"]: one["kind"] for one in answer["results"]}
-    assert kinds == {int(found.window.failing[one.place]): one.verdict.kind.value for one in found.orders}
+    assert kinds == {int(found.window.failing[order.place]): order.verdict.kind.value for order in found.orders}
     (victim,) = shop.reader.read("orders?kind=OD")["results"]
     assert (victim["test"]["name"], victim["partners"][0]["test"]["name"]) == ("victim", "polluter")
 
@@ -307,8 +316,9 @@ def test_priorities_are_ranked_with_what_they_save(shop: Analysed, found: Conclu
     cluster = next(one for one in answer["results"] if one["test"] is None)
     assert [test["name"] for test in cluster["tests"]] == ["pair_a", "pair_b"]
     assert answer["totals"]["cost"] == pytest.approx(found.priority.cost.sum())
-    assert (answer["totals"]["tests"], answer["totals"]["blocked"]) == (4, found.blocked.count)
-    assert [one["share"] for one in answer["savings"]] == pytest.approx(found.priority.saved.tolist())
+    assert (answer["totals"]["tests"], answer["totals"]["blocked"]) == (4, found.blocking.count)
+    assert [one["runs"] for one in answer["savings"]] == found.priority.saved_runs.tolist()
+    assert {one["blocked"] for one in answer["savings"]} == {found.blocking.count}
     second = shop.reader.read("priorities?page=2&page_size=1")
     assert (second["results"][0]["rank"], second["totals"]) == (2, answer["totals"])
 

@@ -59,7 +59,7 @@ def test_a_token_is_printed_once_and_works(project: Project) -> None:
 def test_a_sign_in_link_works_once(db: None, django_user_model) -> None:
     django_user_model.objects.create_superuser("admin", password="a-password-of-length")
     path = said("sign_in_link").strip().partition("localhost:8000")[2]
-    assert Client().get(path).status_code == 302
-    assert Client().get(path).status_code == 403
+    assert Client().post(path).status_code == 302
+    assert Client().post(path).status_code == 403
     with pytest.raises(CommandError, match="no active user"):
         said("sign_in_link", "nobody")

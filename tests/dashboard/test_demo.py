@@ -1,25 +1,30 @@
 """The demo: loaded as CI would load it, said to be simulated, deleted by one click."""
 
+import io
 from dataclasses import replace
 
 import pytest
+from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from analytics import simulate
+from analytics import simulation
 from analytics.models import Analysis, Refresh
-from analytics.refreshing import refresh_run
-from dashboard import demo, tasks
+from analytics.refreshing import refresh_ask, refresh_run
+from dashboard import tasks
+from dashboard.demo import services
+from dashboard.demo.decisions import demo_decide, demo_settled
+from dashboard.quarantine.models import Quarantine
 from ingest.models import Failure, Project, Report, Run, Test, Upload
 from ingest.services import project_create
 
-SMALL = replace(simulate.DEMO, tests=80, days=6, fixed_flakes=0, new_flakes=0, pull_request_regressions=1, renames=0)
+SMALL = replace(simulation.DEMO, tests=80, days=6, fixed_flakes=0, new_flakes=0, pull_request_regressions=1, renames=0)
 
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo, "DEMO", SMALL)
-    demo._runs.cache_clear()
+    monkeypatch.setattr(services, "DEMO", SMALL)
+    services._extent.cache_clear()
 
 
 @pytest.fixture
@@ -41,25 +46,84 @@ def test_from_the_button_to_the_analysis_and_away(signed_in: Client, monkeypatch
     assert woken == [made.pk] and answer["Location"] == reverse("project", args=(made.slug,))
     part = reverse("demo_progress", args=(made.slug,))
     assert "Loading simulated runs: 0 of" in signed_in.get(part).content.decode()
-    demo.demo_load(project_id=made.pk)
-    total = len(demo.history(made.created_at).reports)
+    services.demo_load(project_id=made.pk)
+    total = len(services.history(made.created_at).reports)
     assert Report.objects.filter(project=made).count() == total
     assert "the analysis is under way" in signed_in.get(part).content.decode()
-    demo.demo_load(project_id=made.pk)
+    services.demo_load(project_id=made.pk)
     assert Report.objects.filter(project=made).count() == total, "loading again counts nothing twice"
+    analysts: list[int] = []
+    monkeypatch.setattr(tasks.refresh_analysis, "delay", analysts.append)
+    refresh_run(project_id=made.pk)
+    tasks.apply_policy(made.pk)
+    assert analysts == [made.pk] and "<progress" in signed_in.get(part).content.decode(), "its quarantines count"
     refresh_run(project_id=made.pk)
     assert signed_in.get(part, {"was": "loading"})["HX-Refresh"] == "true", "the page around it is loaded anew"
+    tasks.apply_policy(made.pk)
+    assert analysts == [made.pk], "they are made once"
     page = signed_in.get(part).content.decode()
     assert "Everything in this project is simulated" in page and "Delete the demo" in page
-    assert Analysis.objects.get(project=made).summary["states"]["flaky"] > 0
+    summary = Analysis.objects.get(project=made, current=True).summary
+    assert summary["states"]["flaky"] > 0
+    assert summary["blocked"]["masked_failures"] > 0
     signed_in.post(reverse("demo_delete", args=(made.slug,)))
     for model in (Project, Run, Report, Test, Upload, Failure, Analysis, Refresh):
         assert not model.objects.exists(), model
 
 
+def test_an_analysis_of_some_of_its_runs_does_not_end_the_load(
+    signed_in: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = services.demo_create()
+    whole = list(services.history(made.created_at).uploads())
+    with monkeypatch.context() as patch:
+        patch.setattr(simulation.History, "uploads", lambda self: iter(whole[:-1]))
+        services.demo_load(project_id=made.pk)
+    refresh_run(project_id=made.pk)
+    assert Analysis.objects.get(project=made).reports == len(whole) - 1
+    assert services.demo_progress(made) == (len(whole) - 1, len(whole))
+    assert (
+        "<progress" in signed_in.get(reverse("demo_progress", args=(made.slug,)), {"was": "loading"}).content.decode()
+    )
+    assert not demo_decide(project_id=made.pk) and not Quarantine.objects.exists()
+    services.demo_load(project_id=made.pk)
+    assert services.demo_progress(made) == (len(whole), len(whole)), "all are there, and not all are analysed"
+    refresh_run(project_id=made.pk)
+    assert services.demo_progress(made) is None
+    assert not demo_settled(made)
+    assert demo_decide(project_id=made.pk) and Quarantine.objects.exists()
+    assert not demo_settled(made)
+    refresh_run(project_id=made.pk)
+    assert demo_settled(made)
+
+
+def test_the_command_ends_with_what_its_quarantines_saved(db: None) -> None:
+    call_command("demo", stdout=io.StringIO())
+    analysis = Analysis.objects.get(project=services.demo_project(), current=True)
+    assert analysis.summary["blocked"]["masked_failures"] > 0
+
+
+def test_a_run_that_somebody_adds_does_not_begin_the_load_again(db: None) -> None:
+    made = services.demo_create()
+    services.demo_load(project_id=made.pk)
+    refresh_run(project_id=made.pk)
+    Upload.objects.create(project=made, run_key=b"1", content_digest=b"2", size=1, state=Upload.State.PROCESSED)
+    assert services.demo_progress(made) is None
+
+
+def test_a_demo_whose_runs_were_removed_is_not_loading(db: None) -> None:
+    made = services.demo_create()
+    services.demo_load(project_id=made.pk)
+    Report.objects.filter(project=made).delete()
+    refresh_ask(project_id=made.pk, delay=0)
+    refresh_run(project_id=made.pk)
+    assert Analysis.objects.get(project=made).until is None
+    assert services.demo_progress(made) is None
+
+
 def test_it_ends_before_the_day_it_is_made(db: None) -> None:
-    made = demo.demo_create()
-    last = demo.history(made.created_at).reports[-1].started
+    made = services.demo_create()
+    last = services.history(made.created_at).reports[-1].started
     assert 0 < made.created_at.timestamp() - last < 2 * 86_400
 
 
@@ -67,24 +131,26 @@ def test_only_the_demo_is_deleted_this_way(signed_in: Client, project: Project) 
     assert signed_in.post(reverse("demo_delete", args=(project.slug,))).status_code == 404
     assert Project.objects.filter(pk=project.pk).exists()
     with pytest.raises(ValueError, match="only the demo"):
-        demo.demo_delete(project=project)
+        services.demo_delete(project=project)
 
 
 def test_there_is_one_demo_and_a_project_of_that_name_is_left_alone(db: None) -> None:
     mine = project_create(slug="demo", name="Mine")
-    made = demo.demo_create()
-    assert made.slug != mine.slug and made.demo and demo.demo_create() == made
+    made = services.demo_create()
+    assert made.slug != mine.slug and made.demo and services.demo_create() == made
 
 
 def test_a_demo_deleted_while_it_loads_stays_away(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = demo.demo_create()
-    receive = demo._receive
+    made = services.demo_create()
+    receive = services._receive
 
-    def then_deleted(project: Project, upload: simulate.SimulatedUpload) -> Upload:
+    def then_deleted(project: Project, upload: simulation.SimulatedUpload) -> Upload:
         received = receive(project, upload)
-        monkeypatch.setattr(demo, "upload_process", lambda upload_id: Project.objects.filter(pk=project.pk).delete())
+        monkeypatch.setattr(
+            services, "upload_process", lambda upload_id: Project.objects.filter(pk=project.pk).delete()
+        )
         return received
 
-    monkeypatch.setattr(demo, "_receive", then_deleted)
-    demo.demo_load(project_id=made.pk)
+    monkeypatch.setattr(services, "_receive", then_deleted)
+    services.demo_load(project_id=made.pk)
     assert not Project.objects.exists()

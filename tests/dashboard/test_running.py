@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from queue import Empty
 from typing import Any
@@ -17,13 +18,15 @@ from wsgiref.util import setup_testing_defaults
 
 import kombu
 import psutil
+import psycopg2
 import pytest
 from django.conf import settings
 from django.test import Client
 
-from dashboard import broker, home, tasks
-from dashboard.embedded import Cluster
-from dashboard.environment import BadSetting
+from dashboard import tasks
+from dashboard.ops import broker, paths
+from dashboard.ops.embedded import Cluster
+from dashboard.ops.environment import BadSetting
 from tests.conftest import ROOT
 
 CODECS = sorted({*encodings.aliases.aliases.values(), "hex", "rot13", "zlib", "punycode", "idna", "undefined"})
@@ -46,8 +49,8 @@ def open_folder() -> Iterator[Path]:
 
 START = """
 from pathlib import Path
-from dashboard.embedded import Cluster
-from dashboard.environment import BadSetting
+from dashboard.ops.embedded import Cluster
+from dashboard.ops.environment import BadSetting
 cluster = Cluster(Path({home!r}))
 try:
     cluster.start()
@@ -63,14 +66,14 @@ def start_without_capability(home: Path) -> str:
     """What is said by a start under the capabilities that Docker leaves to root."""
     home.mkdir()
     command = ["setpriv", "--bounding-set=-dac_read_search", sys.executable, "-c", START.format(home=str(home))]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
     assert done.stderr == ""
     return done.stdout.strip()
 
 
 @as_root
 def test_as_root_the_database_needs_no_capability_in_an_open_folder(open_folder: Path) -> None:
-    if home.closed_folder(home.database_user(), Path(sys.prefix) / "lib"):
+    if paths.closed_folder(paths.database_user(), Path(sys.prefix) / "lib"):
         pytest.skip("the installation is in a closed folder")
     assert start_without_capability(open_folder / "home") == "started"
 
@@ -86,16 +89,16 @@ def test_as_root_a_closed_folder_without_the_capability_is_named(open_folder: Pa
 
 @as_root
 def test_the_closed_folder_is_the_first_that_the_user_may_not_enter(open_folder: Path) -> None:
-    user = home.database_user()
+    user = paths.database_user()
     inner = open_folder / "outer" / "inner"
     inner.mkdir(parents=True)
-    assert home.closed_folder(user, inner / "home") is None
+    assert paths.closed_folder(user, inner / "home") is None
     inner.chmod(0o700)
-    assert home.closed_folder(user, inner / "home") == inner
+    assert paths.closed_folder(user, inner / "home") == inner
     os.chown(inner, user.pw_uid, -1)
-    assert home.closed_folder(user, inner / "home") is None
+    assert paths.closed_folder(user, inner / "home") is None
     inner.parent.chmod(0o750)
-    assert home.closed_folder(user, inner / "home") == inner.parent
+    assert paths.closed_folder(user, inner / "home") == inner.parent
 
 
 def test_a_link_through_a_closed_folder_is_seen(open_folder: Path) -> None:
@@ -103,7 +106,7 @@ def test_a_link_through_a_closed_folder_is_seen(open_folder: Path) -> None:
     (open_folder / "real").mkdir()
     (open_folder / "closed" / "link").symlink_to(open_folder / "real")
     stranger = pwd.struct_passwd(("stranger", "x", 64_000, 64_000, "", "/", "/bin/false"))
-    assert home.closed_folder(stranger, open_folder / "closed" / "link" / "home") == open_folder / "closed"
+    assert paths.closed_folder(stranger, open_folder / "closed" / "link" / "home") == open_folder / "closed"
 
 
 @pytest.fixture
@@ -182,7 +185,7 @@ def test_the_database_starts_though_its_number_went_to_another(tmp_path: Path) -
     cluster = Cluster(tmp_path)
     cluster.start()
     cluster.stop()
-    owner = {"user": home.database_user().pw_uid} if os.getuid() == 0 else {}
+    owner = {"user": paths.database_user().pw_uid} if os.getuid() == 0 else {}
     process = subprocess.Popen(["sleep", "600"], cwd="/", **owner)
     try:
         for lock in (cluster.data / "postmaster.pid", cluster.socket / ".s.PGSQL.5432.lock"):
@@ -199,7 +202,7 @@ def test_the_database_starts_though_its_number_went_to_another(tmp_path: Path) -
 def test_a_database_that_does_not_stop_is_ended_and_that_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dashboard.embedded._STOP_SECONDS", 0)
+    monkeypatch.setattr("dashboard.ops.embedded._STOP_SECONDS", 0)
     said: list[str] = []
     cluster = Cluster(tmp_path, say=said.append)
     cluster.start()
@@ -225,26 +228,26 @@ def long_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_socket_folder_of_ours_is_taken(long_home: Path) -> None:
-    folder = home.socket_directory(long_home)
+    folder = paths.socket_directory(long_home)
     assert folder.parent == long_home.parent
     folder.mkdir(mode=0o700)
-    assert home.socket_directory(long_home) == folder
+    assert paths.socket_directory(long_home) == folder
 
 
 def test_a_socket_folder_that_others_may_enter_is_refused(long_home: Path) -> None:
-    folder = home.socket_directory(long_home)
+    folder = paths.socket_directory(long_home)
     folder.mkdir()
     folder.chmod(0o755)
     with pytest.raises(BadSetting, match="not a folder that only we may enter"):
-        home.socket_directory(long_home)
+        paths.socket_directory(long_home)
 
 
 @pytest.mark.parametrize("target", ["elsewhere", "nowhere"])
 def test_a_socket_folder_that_is_a_link_is_refused(long_home: Path, target: str) -> None:
     (long_home.parent / "elsewhere").mkdir(mode=0o700)
-    home.socket_directory(long_home).symlink_to(long_home.parent / target)
+    paths.socket_directory(long_home).symlink_to(long_home.parent / target)
     with pytest.raises(BadSetting, match="not a folder that only we may enter"):
-        home.socket_directory(long_home)
+        paths.socket_directory(long_home)
 
 
 @as_root
@@ -261,15 +264,15 @@ def test_a_socket_folder_of_somebody_else_is_refused_and_not_taken_over(long_hom
 
 
 def test_the_secret_key_is_made_once_and_only_we_may_read_it(tmp_path: Path) -> None:
-    key = home.secret_key(tmp_path)
-    assert home.secret_key(tmp_path) == key
+    key = paths.secret_key(tmp_path)
+    assert paths.secret_key(tmp_path) == key
     assert stat.S_IMODE((tmp_path / "secret_key").stat().st_mode) == 0o600
 
 
 def test_a_damaged_secret_key_is_named(tmp_path: Path) -> None:
     (tmp_path / "secret_key").write_bytes(b"\xff\xfe short")
     with pytest.raises(BadSetting, match="secret_key is damaged"):
-        home.secret_key(tmp_path)
+        paths.secret_key(tmp_path)
 
 
 # -- the file broker ---------------------------------------------------------------------------------------------
@@ -369,13 +372,13 @@ def call(content_type: str, query: str = "a=%C3%A4") -> tuple[str, str, str]:
 
 
 @pytest.mark.parametrize("form", ["text/xml; charset={}", 'text/xml; charset="{}"', "text/xml; charset*=utf-8''{}"])
-@pytest.mark.django_db
+@pytest.mark.usefixtures("db", "requests_within_test")
 def test_no_charset_breaks_a_request_with_a_query(form: str) -> None:
     for codec in CODECS:
         assert call(form.format(codec)) == ("404 Not Found", "not_found", "text/xml")
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("db", "requests_within_test")
 def test_a_query_of_too_many_fields_breaks_no_request() -> None:
     assert call("text/xml; charset=utf-8", "a=1&" * 300)[0] == "404 Not Found"
 
@@ -393,7 +396,7 @@ def test_a_query_of_too_many_fields_breaks_no_request() -> None:
         ('multipart/form-data; charset="hex; boundary=x', "multipart/form-data; boundary=x"),
     ],
 )
-@pytest.mark.django_db
+@pytest.mark.usefixtures("db", "requests_within_test")
 def test_of_a_content_type_only_the_charset_is_removed(sent: str, passed_on: str) -> None:
     assert call(sent)[2] == passed_on
 
@@ -406,3 +409,25 @@ def test_an_unknown_host_is_told_so_in_our_form() -> None:
     assert person.status_code == 400
     assert "ALLOWED_HOSTS" in person.content.decode()
     assert "flakeboard" in person.content.decode().lower()
+
+
+def test_the_log_of_the_database_is_private_and_tells_no_values(tmp_path: Path) -> None:
+    (tmp_path / "postgres.log").touch(mode=0o644)
+    cluster = Cluster(tmp_path, options=("-c", "shared_buffers=16MB"))
+    cluster.start()
+    try:
+        with closing(cluster.connect()) as connection, connection.cursor() as cursor:
+            connection.autocommit = True
+            cursor.execute("CREATE TABLE people (name text UNIQUE, age int CHECK (age > 0))")
+            cursor.execute("INSERT INTO people VALUES ('canary', 1)")
+            for statement in ("('canary', 2)", "('other', 'canary')", "('canary-2', -1)"):
+                with pytest.raises(psycopg2.Error, match="canary|people"):
+                    cursor.execute(f"INSERT INTO people VALUES {statement}")
+            with pytest.raises(psycopg2.Error):
+                cursor.execute("INSERT INTO people VALUES (%s, %s)", ["canary", 3])
+    finally:
+        cluster.stop()
+    said = cluster.log.read_text()
+    assert "database system is ready" in said
+    assert "canary" not in said
+    assert cluster.log.stat().st_mode & 0o777 == 0o600

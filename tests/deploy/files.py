@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 from django.conf import settings
 
-from dashboard import tracing
+from dashboard.ops import tracing
 from tests.conftest import ROOT
 
 DEPLOY = ROOT / "deploy"

@@ -10,7 +10,7 @@ import pytest
 
 from analytics.kernel.analysis import analyse
 from analytics.kernel.flakiness import State
-from analytics.simulate import History, Settings, simulate
+from analytics.simulation import History, Settings, simulate
 from tests.faults.server import Server, running, suite, until
 
 pytestmark = pytest.mark.processes

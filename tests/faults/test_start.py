@@ -12,7 +12,7 @@ import pytest
 from django.conf import settings
 
 from tests.conftest import ROOT
-from tests.faults.server import Server, free_port, running
+from tests.faults.server import BUSY, Server, free_port, running
 
 pytestmark = pytest.mark.processes
 
@@ -25,7 +25,7 @@ def start(home: Path, **environment: str) -> tuple[int, str]:
         env=inherited | {"FLAKEBOARD_HOME": str(home), **environment},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=60 * BUSY,
     )
     return done.returncode, done.stderr
 

@@ -12,11 +12,11 @@ import pytest
 from psycopg2 import sql
 
 from dashboard.management.commands import migrations_safe
-from dashboard.migration_safety import dangers, locked_together, statements_of
+from dashboard.ops.migration_safety import dangers, locked_together, statements_of
 from tests.conftest import ROOT
 from tests.data.release.make import TOKEN
 from tests.faults.release import KEPT, REPORTS, TESTS, Release
-from tests.faults.server import Server, running, suite, until
+from tests.faults.server import BUSY, Server, running, suite, until
 
 pytestmark = pytest.mark.processes
 FRESH = {
@@ -25,6 +25,10 @@ FRESH = {
     "ingest_report": {"content_digest": "sha256(uuid_send(gen_random_uuid()))"},
 }
 """What an upload adds a row to, and what must not be there twice."""
+
+
+PAUSE = 0.1
+"""Seconds between rounds: of a project's reports the newest 5,000 are analysed, and the old history must be among them."""
 
 
 class Serving(threading.Thread):
@@ -47,6 +51,7 @@ class Serving(threading.Thread):
                 for statements in self._transactions:
                     self._do(connection, statements)
                 self.rounds += 1
+                self._enough.wait(PAUSE)
         except psycopg2.Error as error:
             self.errors.append(str(error))
         finally:
@@ -89,7 +94,7 @@ def writing(release: Release) -> list[list[sql.Composed]]:
 def upgrade(server: Server, *options: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "manage.py", "upgrade", *options]
     environment = server._environment | {"LOG_LEVEL": "ERROR"}
-    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120 * BUSY)
 
 
 @pytest.fixture(scope="module")

@@ -123,7 +123,7 @@ def sparse_entry(size: int) -> bytes:
 
 def members(content: bytes, times: int, *, head: bytes = b"") -> bytes:
     """A gzip file of many members that are all alike: cheap to make however much comes out of it."""
-    return gzip.compress(head) + gzip.compress(content, 9) * times
+    return gzip.compress(head, mtime=0) + gzip.compress(content, 9, mtime=0) * times
 
 
 def half_dense(size: int, ratio: int) -> bytes:

@@ -6,14 +6,13 @@ import os
 import struct
 import tarfile
 import tempfile
-import zipfile
 from pathlib import Path
 
 import pytest
 
 from ingest.bundle import BundleWriter, read_parts
+from ingest.junit.archives.compressed_streams import KINDS, InflatedStream
 from ingest.junit.limits import Limits
-from ingest.junit.unpacking import Gunzip
 from ingest.junit.upload import read_upload
 from tests.hostile.archives import (
     DOCUMENT,
@@ -59,24 +58,26 @@ def test_a_bomb_below_the_ratio_is_stopped_at_the_limit_in_time(tmp_path: Path) 
 
 def test_many_bombs_in_one_upload_share_one_limit() -> None:
     limits = Limits(bytes_out=1_000_000)
-    file = gzip.compress(OPENED + half_dense(300_000, 50) + b"</failure></testcase></testsuite>")
+    file = gzip.compress(OPENED + half_dense(300_000, 50) + b"</failure></testcase></testsuite>", mtime=0)
     assert codes(*[file] * 5, limits=limits)[:2] == [None, None]
     assert set(codes(*[file] * 5, limits=limits)[3:]) == {"limit_bytes_out"}
 
 
 def test_members_of_gzip_are_one_file() -> None:
     half = len(DOCUMENT) // 2
-    reading = upload(gzip.compress(DOCUMENT[:half]) + gzip.compress(b"") + gzip.compress(DOCUMENT[half:]))
+    reading = upload(
+        gzip.compress(DOCUMENT[:half], mtime=0) + gzip.compress(b"", mtime=0) + gzip.compress(DOCUMENT[half:], mtime=0)
+    )
     assert reading.report.counts()["passed"] == 1
 
 
 def test_gzip_in_gzip_is_refused() -> None:
-    assert codes(gzip.compress(gzip.compress(DOCUMENT))) == ["nested_archive"]
-    assert codes(gzip.compress(zip_of(Entry()))) == ["nested_archive"]
+    assert codes(gzip.compress(gzip.compress(DOCUMENT, mtime=0), mtime=0)) == ["nested_archive"]
+    assert codes(gzip.compress(zip_of(Entry()), mtime=0)) == ["nested_archive"]
 
 
 def test_gzip_in_zip_is_read() -> None:
-    assert upload(zip_of(Entry(content=gzip.compress(DOCUMENT)))).report.counts()["passed"] == 1
+    assert upload(zip_of(Entry(content=gzip.compress(DOCUMENT, mtime=0)))).report.counts()["passed"] == 1
 
 
 def test_archives_in_zip_are_refused() -> None:
@@ -94,8 +95,8 @@ def test_a_gzip_bomb_in_an_archive_is_stopped(wrapped, tmp_path: Path) -> None: 
 
 
 def test_gzip_of_gzip_in_zip_is_not_followed() -> None:
-    bomb = gzip.compress(gzip.compress(b"a" * 1_000_000))
-    assert codes(zip_of(Entry(content=bomb))) == ["not_xml"]
+    bomb = gzip.compress(gzip.compress(b"a" * 1_000_000, mtime=0), mtime=0)
+    assert codes(zip_of(Entry(content=bomb))) == ["not_xml"]  # what is inside the second gzip is never looked at
 
 
 @pytest.mark.parametrize(
@@ -106,38 +107,44 @@ def test_damaged_gzip_is_refused(damage: bytes) -> None:
 
 
 def test_a_wrong_checksum_makes_the_file_partial() -> None:
-    content = bytearray(gzip.compress(DOCUMENT))
+    content = bytearray(gzip.compress(DOCUMENT, mtime=0))
     content[-6] ^= 0xFF
     (file,) = upload(bytes(content)).files
     assert file["partial"] or file["error"]
 
 
 SLOW_GZIP = {
-    "a name of 30 MB": b"\x1f\x8b\x08\x08" + bytes(6) + b"a" * 30_000_000 + b"\0" + gzip.compress(DOCUMENT)[10:],
-    "30 MB of padding": gzip.compress(DOCUMENT) + bytes(30_000_000),
-    "a million empty members": gzip.compress(DOCUMENT) + gzip.compress(b"") * 1_000_000,
+    "archive_damaged: a name of 30 MB": b"\x1f\x8b\x08\x08"
+    + bytes(6)
+    + b"a" * 30_000_000
+    + b"\0"
+    + gzip.compress(DOCUMENT, mtime=0)[10:],
+    "partial: 30 MB of padding": gzip.compress(DOCUMENT, mtime=0) + bytes(30_000_000),
+    "partial: a million empty members": gzip.compress(DOCUMENT, mtime=0) + gzip.compress(b"", mtime=0) * 1_000_000,
 }
 
 
-@pytest.mark.parametrize("content", SLOW_GZIP.values(), ids=SLOW_GZIP)
-def test_gzip_that_inflates_to_nothing_is_quick(content: bytes, tmp_path: Path) -> None:
-    read_in_child(written(tmp_path, content), seconds=1)
+@pytest.mark.parametrize("what", SLOW_GZIP)
+def test_gzip_that_inflates_to_nothing_is_refused_or_partial_and_quick(what: str, tmp_path: Path) -> None:
+    measured = read_in_child(written(tmp_path, SLOW_GZIP[what]), seconds=1)
+    partial = "partial" if measured.files[0]["partial"] else None
+    assert (measured.code or partial) == what.partition(":")[0]
 
 
 def test_gzip_of_many_members_is_refused_in_time(tmp_path: Path) -> None:
-    content = gzip.compress(OPENED) + gzip.compress(b"a") * 1_000_000
+    content = gzip.compress(OPENED, mtime=0) + gzip.compress(b"a", mtime=0) * 1_000_000
     assert read_in_child(written(tmp_path, content), seconds=2).tests == 0
 
 
 def test_blocks_that_are_empty_are_refused(tmp_path: Path) -> None:
-    content = gzip.compress(b"")[:10] + b"\0\0\0\xff\xff" * 6_000_000
+    content = gzip.compress(b"", mtime=0)[:10] + b"\0\0\0\xff\xff" * 6_000_000
     assert read_in_child(written(tmp_path, content), seconds=1).code in ("archive_damaged", "malformed")
 
 
 @pytest.mark.parametrize("size", [1, 7, 512, 131_072])
 def test_gzip_is_inflated_as_python_does_it_and_never_by_more_than_asked(size: int) -> None:
     texts = [b"", b"a", DOCUMENT * 50, b"a" * 70_000, b"", os.urandom(70_000), b" "]
-    stream = Gunzip(io.BytesIO(b"".join(map(gzip.compress, texts)) + bytes(700)))
+    stream = InflatedStream(io.BytesIO(b"".join(map(gzip.compress, texts)) + bytes(700)), KINDS[0][1])
     pieces = list(iter(lambda: stream.read(size), b""))
     assert b"".join(pieces) == b"".join(texts)
     assert {len(piece) for piece in pieces[:-1]} == {size} or len(pieces) == 2
@@ -147,13 +154,18 @@ def test_gzip_is_inflated_as_python_does_it_and_never_by_more_than_asked(size: i
 def test_gzip_headers_with_everything_in_them_are_read() -> None:
     extra = struct.pack("<H", 60_000) + bytes(60_000)
     header = b"\x1f\x8b\x08\x1c" + bytes(6) + extra + b"name.xml\0" + b"comment\0"
-    assert upload(header + gzip.compress(DOCUMENT)[10:]).report.counts()["passed"] == 1
+    assert upload(header + gzip.compress(DOCUMENT, mtime=0)[10:]).report.counts()["passed"] == 1
 
 
 def test_what_stands_before_a_cut_or_garbage_is_kept() -> None:
     cases = b"<testsuite>" + b"".join(b"<testcase name='%d'/>" % index for index in range(20_000))
-    whole = gzip.compress(cases)
-    for content in (whole[:-1], whole[:-2_000], whole + b"garbage", gzip.compress(cases) + gzip.compress(b"x")[:9]):
+    whole = gzip.compress(cases, mtime=0)
+    for content in (
+        whole[:-1],
+        whole[:-2_000],
+        whole + b"garbage",
+        gzip.compress(cases, mtime=0) + gzip.compress(b"x", mtime=0)[:9],
+    ):
         (file,) = upload(content).files
         assert file["partial"]
         assert file["tests"] > 10_000
@@ -216,8 +228,9 @@ def test_overlapping_entries_of_one_document_count_once() -> None:
 )
 @pytest.mark.parametrize("method", [0, 8])
 def test_false_sizes_are_refused_or_read(method: int, stated: dict[str, int]) -> None:
-    (file,) = upload(zip_of(Entry(method=method, stated=stated))).files
-    assert file["tests"] == 1 or file["error"]
+    file, *hidden = codes(zip_of(Entry(method=method, stated=stated)))
+    assert file in ("archive_damaged", "malformed")
+    assert hidden in ([], ["archive_hidden"])
 
 
 def test_a_false_compressed_size_does_not_lift_the_limit() -> None:
@@ -232,8 +245,8 @@ def test_offsets_past_the_end_of_the_world_are_refused(offset: int, in_memory: b
     content = zip_of(Entry(extra=struct.pack("<HHQ", 1, 8, offset), stated={"offset": 0xFFFFFFFF}))
     with tempfile.SpooledTemporaryFile(max_size=0 if in_memory else 10) as spool:
         spool.write(content)
-        (file,) = read_upload([("a.zip", spool)]).files  # type: ignore[list-item]
-    assert file["error"]["code"] == "archive_damaged"  # type: ignore[index]
+        files = read_upload([("a.zip", spool)]).files  # type: ignore[list-item]
+    assert [file["error"]["code"] for file in files] == ["archive_damaged", "archive_hidden"]
 
 
 @pytest.mark.parametrize("flags", [0x1, 0x41, 0x2041])
@@ -241,15 +254,7 @@ def test_encrypted_entries_are_refused(flags: int) -> None:
     assert codes(zip_of(Entry(flags=flags), Entry(b"b.xml"))) == ["archive_encrypted", None]
 
 
-@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_slow_compressions_are_refused(method: int) -> None:
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w", method) as archive:
-        archive.writestr("a.xml", DOCUMENT)
-    assert codes(content.getvalue()) == ["archive_method"]
-
-
-@pytest.mark.parametrize("method", [1, 6, 9, 93, 95, 98, 99, 0xFFFF])
+@pytest.mark.parametrize("method", [1, 6, 9, 97, 98, 99, 0xFFFF])
 def test_unknown_compressions_are_refused(method: int) -> None:
     assert codes(zip_of(Entry(method=method), Entry(b"b.xml"))) == ["archive_method", None]
 
@@ -318,7 +323,7 @@ def test_links_and_devices_in_a_tar_are_refused(kind: bytes) -> None:
     "name", ["../../tmp/flakeboard-hostile.xml", "/tmp/flakeboard-hostile.xml", "a\udcff.xml", "x" * 90]
 )
 def test_names_in_a_tar_are_labels(name: str) -> None:
-    (file,) = upload(gzip.compress(tar_of(tar_entry(name, b"0", DOCUMENT)))).files
+    (file,) = upload(gzip.compress(tar_of(tar_entry(name, b"0", DOCUMENT)), mtime=0)).files
     assert file["tests"] == 1
     str(file["path"]).encode()
     assert not os.path.exists("/tmp/flakeboard-hostile.xml")
@@ -349,15 +354,15 @@ def test_odd_sizes_in_a_tar_are_refused(size: bytes) -> None:
 
 
 def test_a_tar_cut_at_any_block_is_partial_or_refused() -> None:
-    content = gzip.compress(tar_of(XML, tar_entry("b.xml", b"0", DOCUMENT * 20)))
+    content = gzip.compress(tar_of(XML, tar_entry("b.xml", b"0", DOCUMENT * 20)), mtime=0)
     for end in range(1, len(content) - 1):
         files = upload(content[:end]).files
         assert not files or any(file["error"] or file["partial"] for file in files), end
 
 
 def test_a_long_pax_header_is_refused_at_once(tmp_path: Path) -> None:
-    content = gzip.compress(tar_of(tar_entry("h", b"x", b"1" * 1_000_000), XML))
-    read_in_child(written(tmp_path, content), seconds=1)
+    content = gzip.compress(tar_of(tar_entry("h", b"x", b"1" * 1_000_000), XML), mtime=0)
+    assert read_in_child(written(tmp_path, content), seconds=1).code == "archive_damaged"
 
 
 @pytest.mark.parametrize("header", [tar_entry("h", b"x", pax(path="a")), tar_entry("h", b"L", b"name\0")])
@@ -373,11 +378,11 @@ def test_a_sparse_file_does_not_fill_the_disk(tmp_path: Path) -> None:
 def test_a_long_sparse_map_is_refused_at_once(tmp_path: Path) -> None:
     records = pax(GNU__sparse__major=1, GNU__sparse__minor=0, GNU__sparse__realsize=9, GNU__sparse__name="x")
     content = tar_of(tar_entry("h", b"x", records), tar_entry("a", b"0", b"4000000\n" + b"1\n" * 8_000_000))
-    read_in_child(written(tmp_path, gzip.compress(content, 1)), seconds=1)
+    assert read_in_child(written(tmp_path, gzip.compress(content, 1, mtime=0)), seconds=1).code == "archive_damaged"
 
 
 def test_thousands_of_folders_are_refused(tmp_path: Path) -> None:
-    content = gzip.compress(tar_of(tar_entry("d/", b"5") * 30_000, XML), 1)
+    content = gzip.compress(tar_of(tar_entry("d/", b"5") * 30_000, XML), 1, mtime=0)
     assert read_in_child(written(tmp_path, content), seconds=8).code == "limit_files"
 
 
@@ -389,7 +394,9 @@ def test_a_size_past_the_end_of_the_world_is_not_skipped_to(kind: bytes, tmp_pat
     for index, entry in enumerate((endless, by_pax, large)):
         path = tmp_path / str(index)
         path.write_bytes(tar_of(entry, XML))
-        read_in_child(path, seconds=1)
+        measured = read_in_child(path, seconds=1)
+        folder = kind == b"5" and entry is by_pax  # has no content, whatever its size says: what follows is read
+        assert (measured.code is None) == folder, (index, measured)
 
 
 @pytest.mark.parametrize("key", ["GNU__sparse__map", "GNU__sparse__size", "GNU__sparse__realsize"])

@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from dashboard.logs import JsonFormatter, LineFormatter
+from dashboard.ops.logs import JsonFormatter, LineFormatter
 from ingest.models import Project, Upload
 from tests.database_text import whole_database
 from tests.hostile.archives import DOCUMENT
@@ -41,7 +41,7 @@ def used_in_every_way(token: str) -> list[Any]:
 def test_a_token_is_nowhere_but_where_its_sender_put_it(
     project: Project, upload_token: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dashboard.api.uploads.wake_worker", lambda upload_id: None)
+    monkeypatch.setattr("dashboard.api.upload.uploads.wake_worker", lambda upload_id: None)
     caplog.set_level(logging.DEBUG)
     canary = upload_token[12:]
     answers = used_in_every_way(upload_token)
@@ -51,6 +51,6 @@ def test_a_token_is_nowhere_but_where_its_sender_put_it(
     pages = [browser.get(f"/projects/shop/{page}") for page in ("", "settings", "uploads", "setup", "members", "audit")]
     pages += [browser.get("/audit"), browser.get("/account")]
     shown = "".join(one.content.decode() for one in [*answers, *pages] if not one.streaming)
-    logged = "\n".join(form.format(one) for form in (LineFormatter(), JsonFormatter()) for one in caplog.records)
+    logged = "\n".join(form.format(record) for form in (LineFormatter(), JsonFormatter()) for record in caplog.records)
     for place, text in {"logs": logged, "database": whole_database(), "pages": shown}.items():
         assert canary not in text, place

@@ -8,16 +8,16 @@ from django.test import Client
 
 from ingest.models import Token, Upload
 from ingest.services import project_create, token_create
-from tests.api_client import Program
 from tests.at_once import at_once
 from tests.hostile.archives import DOCUMENT
 
 OTHERS = 20
+FAILING = b"<testsuite><testcase name='a'><failure>no</failure></testcase></testsuite>"
 
 
 @pytest.fixture(autouse=True)
 def no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dashboard.api.uploads.wake_worker", lambda upload_id: None)
+    monkeypatch.setattr("dashboard.api.upload.uploads.wake_worker", lambda upload_id: None)
 
 
 def send(client: Client, token: str, slug: str, number: int) -> int:
@@ -31,7 +31,9 @@ def send(client: Client, token: str, slug: str, number: int) -> int:
 def test_of_a_thousand_uploads_of_one_project_only_it_is_told_to_wait(
     upload_token: str, settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dashboard.people.rates.time", SimpleNamespace(time=lambda: 1e9))  # a thousand within a moment
+    monkeypatch.setattr(
+        "dashboard.people.throttling.time", SimpleNamespace(time=lambda: 1e9)
+    )  # a thousand within a moment
     settings.UPLOADS_PER_MINUTE, client = 60, Client()
     other = token_create(project=project_create(slug="other", name="Other"), name="ci", scope=Token.Scope.UPLOAD)[1]
     flood, calm = Counter[int](), Counter[int]()
@@ -53,7 +55,9 @@ def test_one_body_fifty_times_at_once_is_one_upload(upload_token: str) -> None:
 
 def test_a_gate_that_is_asked_too_often_says_wait_and_not_pass(upload_token: str, settings) -> None:
     settings.GATES_PER_MINUTE = 1
-    program = Program(upload_token)
-    answers = [program.post_raw(f"gate?exit_code=0&wait=0&build_id={number}", "") for number in range(3)]
+    client, headers = Client(), {"Authorization": f"Bearer {upload_token}"}
+    urls = [f"/api/v1/projects/shop/gate?exit_code=1&wait=5&build_id={number}" for number in range(3)]
+    answers = [client.post(url, FAILING, content_type="application/xml", headers=headers) for url in urls]
+    assert answers[0].json()["passed"] is False
     assert answers[-1].status_code == 429
     assert "passed" not in answers[-1].json()

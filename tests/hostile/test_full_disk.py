@@ -15,7 +15,11 @@ from ingest.models import Upload, UploadChunk
 from tests.api_client import code
 
 URL = "/api/v1/projects/shop/uploads"
-LARGE = b"<testsuite name='%b'><testcase name='a'/></testsuite>" % Random(1).randbytes(5_000_000).hex().encode()
+GATE = "/api/v1/projects/shop/gate?exit_code=1&wait=0&build_id=1"
+LARGE = (
+    b"<testsuite name='%b'><testcase name='a'><failure>no</failure></testcase></testsuite>"
+    % Random(1).randbytes(5_000_000).hex().encode()
+)
 """More than is received in memory, also once it is compressed."""
 
 _FULL = """
@@ -28,7 +32,7 @@ _FULL = """
 
 @pytest.fixture
 def api(upload_token: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
-    monkeypatch.setattr("dashboard.api.uploads.wake_worker", lambda upload_id: None)
+    monkeypatch.setattr("dashboard.api.upload.uploads.wake_worker", lambda upload_id: None)
     client = Client(headers={"Authorization": f"Bearer {upload_token}"}, raise_request_exception=False)
     yield client
     assert client.post(URL, LARGE, content_type="application/xml").status_code == 202, "it is not as it was before"
@@ -62,7 +66,7 @@ def test_a_full_disk_where_bodies_are_received_is_507(send: Any, api: Client, mo
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("address", [URL, "/api/v1/projects/shop/gate?exit_code=0"])
+@pytest.mark.parametrize("address", [URL, GATE])
 def test_a_full_disk_of_the_database_is_503_and_leaves_no_half_row(address: str, api: Client) -> None:
     with connection.cursor() as cursor:
         cursor.execute(_FULL)
@@ -72,3 +76,6 @@ def test_a_full_disk_of_the_database_is_503_and_leaves_no_half_row(address: str,
     assert code(response) == (503, "unavailable")
     assert response["Retry-After"]
     assert not Upload.objects.exists() and not UploadChunk.objects.exists()
+    assert "passed" not in response.json()
+    held = api.post(GATE, LARGE, content_type="application/xml")
+    assert held.json()["passed"] is False, "with room again, the gate judges the failure that was sent"

@@ -36,7 +36,7 @@ def test_a_pickled_message_is_refused_before_it_is_opened(tmp_path: Path) -> Non
         )
         consumer.register_callback(lambda body, message: pytest.fail("it was read"))
         with consumer:
-            connection.drain_events(timeout=5)
+            connection.drain_events(timeout=60)
     assert [type(error) for error in refused] == [ContentDisallowed]
     assert not made.exists()
 

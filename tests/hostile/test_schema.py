@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 import schemathesis
-from django.core.signals import request_finished, request_started
-from django.db import close_old_connections, transaction
+from django.db import transaction
 from drf_spectacular.generators import SchemaGenerator
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -67,14 +66,9 @@ a_few = settings(
 
 
 @pytest.fixture
-def within_the_test(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Requests share the test's transaction, which the server would close between them; and none is held."""
-    monkeypatch.setattr("dashboard.api.waiting._look_until_done", lambda upload, deadline: None)
-    for signal in (request_started, request_finished):
-        signal.disconnect(close_old_connections)
-    yield
-    for signal in (request_started, request_finished):
-        signal.connect(close_old_connections)
+def within_the_test(monkeypatch: pytest.MonkeyPatch, requests_within_test: None) -> None:
+    """Requests share the test's transaction, and none is held."""
+    monkeypatch.setattr("dashboard.api.upload.waits._look_until", lambda is_done, deadline: None)
 
 
 @contextmanager
@@ -94,7 +88,7 @@ def ask(world: World, case: Case, scope: str) -> None:
 
 def there(world: World, operation: APIOperation) -> dict[str, Any]:
     """Something that is there for each part of the operation's address."""
-    parts = [one.name for one in operation.path_parameters]
+    parts = [path_parameter.name for path_parameter in operation.path_parameters]
     named = {**world.named, "action": "approve"}
     if "view" in parts:
         named["view"], named["number"] = world.named["cluster"]

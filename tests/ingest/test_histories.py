@@ -1,34 +1,21 @@
-"""Real histories from disk: imported whole, and importing again changes nothing."""
+"""Histories from disk: what an import says, keeps and can be asked to do again. Real ones: tests/truth/test_imports.py."""
 
 import zipfile
+from contextlib import redirect_stderr
 from io import StringIO
 from pathlib import Path
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
-from ingest import selectors
-from ingest.models import Failure, Project, Report, Test, Upload
-from tests.conftest import DATA, needs_data
+from ingest.models import Report, Upload, UploadChunk
 
 pytestmark = pytest.mark.django_db
 
 
-def load(archive: str, slug: str, **options: str) -> str:
-    said = StringIO()
-    call_command("import", str(DATA / "histories" / archive), project=slug, create=True, stdout=said, **options)
-    return said.getvalue().strip()
-
-
-def totals(slug: str) -> tuple[int, int, int, int]:
-    reports = Report.objects.filter(project__slug=slug)
-    failing = sum(report.failed + report.errored for report in reports.defer("verdicts", "durations"))
-    return (
-        reports.count(),
-        sum(reports.values_list("tests", flat=True)),
-        failing,
-        Project.objects.get(slug=slug).test_count,
-    )
+def outcome(said: StringIO) -> str:
+    """The line that says how many came in."""
+    return next(line for line in said.getvalue().splitlines() if "imported" in line and "refused" in line)
 
 
 def reports_in(folder: Path) -> Path:
@@ -43,16 +30,16 @@ def reports_in(folder: Path) -> Path:
 def import_folder(folder: Path) -> str:
     said = StringIO()
     call_command("import", str(folder), project="small", create=True, stdout=said)
-    return said.getvalue().strip()
+    return outcome(said)
 
 
 def test_an_interrupted_import_goes_on_where_it_was(tmp_path: Path) -> None:
     folder = reports_in(tmp_path)
     assert import_folder(folder) == "2 imported, 0 known before, 0 refused"
-    Report.objects.all().delete()
+    Report.objects.filter(upload=Upload.objects.first()).delete()
     Upload.objects.filter(pk=Upload.objects.first().pk).update(state="processing", claim="0" * 32, tries=1)
     assert import_folder(folder) == "1 imported, 1 known before, 0 refused"
-    assert Report.objects.count() == 1
+    assert Report.objects.count() == 2
 
 
 def test_a_zip_keeps_its_dates(tmp_path: Path) -> None:
@@ -63,40 +50,66 @@ def test_a_zip_keeps_its_dates(tmp_path: Path) -> None:
     assert Report.objects.get().started_at.isoformat() == "2020-05-17T10:00:00+00:00"
 
 
-@needs_data
-def test_tfscreen_comes_in_whole_and_once() -> None:
-    assert load("tfscreen.tar.xz", "tfscreen") == "231 imported, 0 known before, 0 refused"
-    counted = totals("tfscreen")
-    assert counted == (231, 531_948, 16, 13_166)
-    failures = Failure.objects.count()
-    assert load("tfscreen.tar.xz", "tfscreen") == "0 imported, 231 known before, 0 refused"
-    assert (totals("tfscreen"), Failure.objects.count(), Upload.objects.count()) == (counted, failures, 231)
+# -- what is imported stays --------------------------------------------------------------------------------------
 
 
-@needs_data
-@pytest.mark.parametrize(
-    ("archive", "slug", "expected"),
-    [
-        ("junit_hector-100.tar.gz", "hector", (100, 32_200, 626, 322)),
-        ("junit_alluxio-100.tar.gz", "alluxio", (100, 303_400, 882, 3_034)),
-    ],
-)
-def test_reruns_of_one_revision_come_in_whole_and_once(archive: str, slug: str, expected: tuple[int, ...]) -> None:
-    assert load(archive, slug, commit="r1") == "100 imported, 0 known before, 0 refused"
-    assert totals(slug) == expected
-    assert load(archive, slug, commit="r1") == "0 imported, 100 known before, 0 refused"
-    assert totals(slug) == expected
+def said_by(command: str, *arguments: str, **options: object) -> str:
+    said = StringIO()
+    call_command(command, *arguments, stdout=said, **options)
+    return said.getvalue()
 
 
-@needs_data
-def test_a_failing_group_of_alluxio_is_found_in_its_histories() -> None:
-    """Seven tests fail in runs 8 to 17 and 92 to 93, and nowhere else, says the data's README."""
-    load("junit_alluxio-100.tar.gz", "alluxio")
-    failing_runs: dict[int, list[str]] = {}
-    for test_id in set(Failure.objects.values_list("test_id", flat=True)):
-        history = selectors.test_history(Test.objects.get(pk=test_id))
-        runs = {one.run_id for one in history if one.verdict.failing}
-        builds = Report.objects.filter(run__in=runs).values_list("run__build_id", flat=True)
-        failing_runs[test_id] = sorted(build.rpartition("run")[2].removesuffix(".xml") for build in builds)
-    group = [f"{run:03}" for run in (*range(8, 18), 92, 93)]
-    assert sum(runs == group for runs in failing_runs.values()) == 7
+def dated(folder: Path, day: str) -> Path:
+    (folder / "old.xml").write_text(f"<testsuite timestamp='{day}T10:00:00Z'><testcase name='a'/></testsuite>")
+    return folder
+
+
+def test_an_import_says_how_it_dates_what_stays_how_long_and_what_can_be_seen(tmp_path: Path) -> None:
+    said = said_by("import", str(dated(tmp_path, "2019-05-17")), project="small", create=True)
+    assert "1 report files: 1 by the timestamp in the report, from 2019-05-17 to 2019-05-17." in said
+    assert "Retention counts from today: they are kept for 400 days" in said
+    assert "small has 1 reports of 1 tests, the newest of 2019-05-17." in said
+    assert "/projects/small/" in said
+    said_by("retain", project="small")
+    assert Report.objects.get().placed_at.year == 2019
+
+
+def test_with_its_own_age_an_old_history_goes_and_one_is_told_beforehand(tmp_path: Path) -> None:
+    folder = dated(tmp_path, "2019-05-17")
+    said = said_by("import", str(folder), project="small", create=True, keep_age=True)
+    assert "1 of them will be removed within 7 days" in said
+    said_by("retain", project="small")
+    assert not Report.objects.exists()
+    assert outcome(StringIO(said_by("import", str(folder), project="small"))).startswith("1 imported")
+    said_by("retain", project="small")
+    assert Report.objects.count() == 1
+
+
+def test_progress_is_shown_to_who_looks_at_a_terminal(tmp_path: Path) -> None:
+    class Terminal(StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    shown, hidden = Terminal(), StringIO()
+    with redirect_stderr(shown):
+        said_by("import", str(dated(tmp_path, "2019-05-17")), project="small", create=True, stderr=shown)
+    with redirect_stderr(hidden):
+        said_by("import", str(tmp_path), project="small", stderr=hidden)
+    assert "1/1" in shown.getvalue() and hidden.getvalue() == ""
+
+
+def test_reports_are_rebuilt_from_the_bytes_that_are_kept(tmp_path: Path) -> None:
+    said_by("import", str(reports_in(tmp_path)), project="small", create=True)
+    before = list(Report.objects.order_by("upload_id").values_list("upload_id", "tests", "placed_at", "kept_from"))
+    Report.objects.update(tests=99)
+    gone = Upload.objects.order_by("pk").last()
+    assert said_by("reprocess", project="small").startswith("2 processed")
+    assert (
+        list(Report.objects.order_by("upload_id").values_list("upload_id", "tests", "placed_at", "kept_from")) == before
+    )
+    UploadChunk.objects.filter(upload=gone).delete()
+    Report.objects.update(tests=99)
+    assert said_by("reprocess").startswith("1 processed")
+    assert sorted(Report.objects.values_list("tests", flat=True)) == [1, 99], "what has no bytes left stays as it is"
+    with pytest.raises(CommandError, match="no project"):
+        said_by("reprocess", project="nowhere")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from ingest import vectors
 from ingest.identity import digest_of, length_prefixed, test_digest
 from ingest.junit.times import read_duration, read_timestamp
-from ingest.renames import Named, likely_renames
+from ingest.likely_renames import RenameCandidate, likely_renames
 from ingest.signature import signature_of
 from ingest.tokens import looks_like_token, new_token
 
@@ -121,18 +121,24 @@ def test_one_problem_in_two_tests_has_one_signature() -> None:
 
 
 def test_likely_renames_are_found_and_used_once() -> None:
-    gone = [Named(0, "tests.test_cart", "test_total_with_discount"), Named(1, "tests.test_cart", "test_empty")]
+    gone = [
+        RenameCandidate(0, "tests.test_cart", "test_total_with_discount"),
+        RenameCandidate(1, "tests.test_cart", "test_empty"),
+    ]
     new = [
-        Named(7, "tests.test_cart", "test_total_with_discounts"),
-        Named(8, "tests.shop.test_cart", "test_empty"),
-        Named(9, "tests.test_cart", "test_something_else_altogether"),
+        RenameCandidate(7, "tests.test_cart", "test_total_with_discounts"),
+        RenameCandidate(8, "tests.shop.test_cart", "test_empty"),
+        RenameCandidate(9, "tests.test_cart", "test_something_else_altogether"),
     ]
     assert [(pair.old, pair.new) for pair in likely_renames(gone, new)] == [(0, 7), (1, 8)]
 
 
 def test_unlike_names_are_no_renames() -> None:
-    assert likely_renames([Named(0, "a", "test_login")], [Named(1, "a", "test_checkout_with_card")]) == []
-    assert likely_renames([], [Named(1, "a", "x")]) == []
+    assert (
+        likely_renames([RenameCandidate(0, "a", "test_login")], [RenameCandidate(1, "a", "test_checkout_with_card")])
+        == []
+    )
+    assert likely_renames([], [RenameCandidate(1, "a", "x")]) == []
 
 
 # -- tokens and times --------------------------------------------------------------------------------------------
@@ -176,6 +182,10 @@ def test_what_is_no_duration_is_absent(written: str) -> None:
         ("2026-01-02T03:04:05.678901+02:00", "2026-01-02T01:04:05+00:00"),
         ("2026-01-02 03:04:05 UTC", "2026-01-02T03:04:05+00:00"),
         ("2038-01-19T03:14:08Z", "2038-01-19T03:14:08+00:00"),
+        ("Tue, 03 Jun 2025 10:11:12 GMT", "2025-06-03T10:11:12+00:00"),
+        ("Tue, 3 Jun 2025 10:11:12 +0200", "2025-06-03T08:11:12+00:00"),
+        ("03 Jun 2025 10:11:12 UTC", "2025-06-03T10:11:12+00:00"),
+        ("Tue Jun 03 2025 10:11:12 GMT+0200 (Central European Summer Time)", "2025-06-03T08:11:12+00:00"),
     ],
 )
 def test_timestamps_with_a_zone_are_moments(written: str, moment: str) -> None:
@@ -191,7 +201,11 @@ def test_timestamps_with_a_zone_are_moments(written: str, moment: str) -> None:
         "9999-12-31T23:59:59-14:00",
         "0001-01-01T00:00:00+14:00",
         "2026-02-30T00:00:00Z",
-        "Mon, 16 Nov 2026 04:22:41 GMT",
+        "Mon, 16 Nov 2026 04:22:41",
+        "Mon, 16 Nov 2026 04:22:41 CEST",
+        "Mon, 31 Nov 2026 04:22:41 GMT",
+        "Mon, 16 Nuv 2026 04:22:41 GMT",
+        "Thu, 01 Jan 1970 00:00:00 GMT",
         "",
         "x" * 10_000,
     ],

@@ -1,9 +1,12 @@
 """From an upload to rows, on real PostgreSQL."""
 
+from datetime import timedelta
+
 import numpy as np
 import pytest
+from django.utils import timezone
 
-from ingest import renaming, selectors
+from ingest import renames, selectors
 from ingest.models import Attempt, Failure, Report, Roster, Run, Test, Upload
 from ingest.selectors import report_cases, report_order, roster_numbers
 from ingest.verdict import Verdict
@@ -157,14 +160,11 @@ def test_numbers_that_the_database_has_forgotten_are_not_given_to_other_tests(se
     assert {row.test.name for row in report_cases(report).rows} == {"a", "b"}
 
 
-def test_a_clock_a_day_ahead_is_not_believed_and_flagged(send: Send, upload_token: str) -> None:
-    from datetime import timedelta
-
-    from django.utils import timezone
-
-    future = timezone.now() + timedelta(days=400)
-    upload = send(PASSES, started_at=future)
-    assert upload.run.started_at == upload.received_at
+def test_a_clock_a_day_ahead_is_not_believed_and_flagged(send: Send) -> None:
+    future = (timezone.now() + timedelta(days=400)).replace(microsecond=0)
+    upload = send(f"<testsuite timestamp='{future.isoformat()}'><testcase name='a'/></testsuite>".encode())
+    assert (upload.run.started_at, upload.run.placed_at) == (future, upload.received_at)
+    assert "clock_skew" in [warning["code"] for warning in upload.files[0]["warnings"]]
 
 
 def test_history_of_a_test_over_shared_and_resharded_rosters(send: Send) -> None:
@@ -202,7 +202,7 @@ def test_an_alias_joins_two_histories(send: Send) -> None:
     send(PASSES.replace(b"'a'", b"'renamed'"), build_id="2")
     old, new = Test.objects.get(name="a"), Test.objects.get(name="renamed")
     assert len(selectors.test_history(new)) == 1
-    renaming.test_alias(old=old, new=new)
+    renames.test_alias(old=old, new=new)
     assert len(selectors.test_history(Test.objects.get(name="a"))) == len(selectors.test_history(new)) == 2
 
 

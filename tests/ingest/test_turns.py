@@ -9,10 +9,10 @@ from django.db.models import Count
 from django.utils import timezone
 
 from ingest import processing
+from ingest.fair_queue import Turns
 from ingest.metadata import RunMetadata
 from ingest.models import Project, Report, Upload
 from ingest.services import project_create, upload_receive
-from ingest.turns import Turns
 from tests.at_once import at_once
 from tests.conftest import body_of
 
@@ -43,9 +43,9 @@ def work(queue: deque[int], served: list[int]) -> None:
             message = queue.popleft()
         except IndexError:
             return
-        held = processing.upload_claim_in_turn(woken_for=message, put_back=queue.append)
-        if held is not None and processing.upload_process_claimed(upload_id=held.upload_id, claim=held.claim):
-            served.append(held.upload_id)
+        claim = processing.upload_claim_in_turn(woken_for=message, put_back=queue.append)
+        if claim is not None and processing.upload_process_claimed(claim=claim):
+            served.append(claim.key)
 
 
 def test_a_project_that_came_last_is_served_second(project: Project) -> None:
@@ -98,13 +98,13 @@ def test_every_upload_ends_once_and_without_a_sweep_however_many_workers_race(pr
 @pytest.mark.django_db(transaction=True)
 def test_a_project_that_waits_alone_gets_every_worker(project: Project) -> None:
     sent, claimed = waiting(project, 4), list[int]()
-    queue, all_at_it = deque(sent), threading.Barrier(4, timeout=30)
+    queue, all_at_it = deque(sent), threading.Barrier(4, timeout=120)
 
     def hold() -> None:
-        held = processing.upload_claim_in_turn(woken_for=queue.popleft(), put_back=queue.append)
-        assert held is not None
+        claim = processing.upload_claim_in_turn(woken_for=queue.popleft(), put_back=queue.append)
+        assert claim is not None
         all_at_it.wait()
-        claimed.append(held.upload_id)
+        claimed.append(claim.key)
 
     assert at_once(*4 * [hold]) == 4 * [None]
     assert sorted(claimed) == sent

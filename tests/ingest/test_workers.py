@@ -29,7 +29,7 @@ def sequence(worker: str, *names: str, order: str = "executed", failing: str = "
 
 def orders(*files: tuple[str, bytes]) -> list[tuple[list[str], bool]]:
     """Names and whether their order is true, of each report that the upload makes."""
-    return [([key[2] for key in one.keys], one.order_reliable) for one in upload(*files).reports]
+    return [([key[2] for key in report.keys], report.order_reliable) for report in upload(*files).reports]
 
 
 def test_each_worker_is_a_report_whose_order_is_true() -> None:

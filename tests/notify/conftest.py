@@ -8,7 +8,7 @@ from aiosmtpd.handlers import Message as Mailbox
 from django.contrib.auth.models import User
 from django.test import Client
 
-from dashboard.notify.channels import Wanted, channel_create
+from dashboard.notify.channels import ChannelValues, channel_create
 from dashboard.notify.models import Channel
 from dashboard.quarantine.models import Quarantine
 from ingest.models import Project
@@ -42,7 +42,7 @@ def channel(project: Project, receiver: Receiver) -> Open:
 
     def make(kind: str = "webhook", **wanted: object) -> Channel:
         told = {"name": kind, "kind": kind, "address": f"{receiver.url}/hooks/canary-path", **wanted}
-        return channel_create(project=project, wanted=Wanted(**told), by="anna")
+        return channel_create(project=project, wanted=ChannelValues(**told), by="anna")
 
     return make
 

@@ -7,10 +7,10 @@ import pytest
 from django.db import connection
 from django.test import Client
 
-from dashboard.notify.delivering import deliveries_due, delivery_send
+from dashboard.notify.deliveries import deliveries_due, delivery_send
+from dashboard.notify.encryption import Unsealable, seal, unseal
+from dashboard.notify.fan_out import notifications_spread
 from dashboard.notify.models import Channel, TrackerSettings
-from dashboard.notify.sealing import Unsealable, seal, unseal
-from dashboard.notify.spreading import notifications_spread
 from ingest.models import Project
 from ingest.services import project_create
 from tests.dashboard.openapi import Schema

@@ -9,13 +9,14 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from dashboard.notify.delivering import LEASE, deliveries_due, deliveries_forget, delivery_claim, delivery_send
+from dashboard.notify.deliveries import LEASE_LENGTH, deliveries_due, delivery_claim, delivery_send
+from dashboard.notify.fan_out import notifications_spread
 from dashboard.notify.models import FAILING, Channel, Delivery
-from dashboard.notify.spreading import notifications_spread
 from dashboard.quarantine.models import Notification, Quarantine
 from dashboard.quarantine.services import notify, quarantine_act
 from dashboard.quarantine.states import Action
-from ingest.models import Test
+from dashboard.retention.services import retention_run
+from ingest.models import Project, Test
 from ingest.services import project_create
 from tests.at_once import at_once
 from tests.notify.conftest import SECRET, Kept, Open
@@ -114,7 +115,7 @@ def test_channels_hear_only_what_they_want(channel: Open, held: Quarantine) -> N
     channel(name="off", enabled=False)
     channel(name="digest", pace="daily")
     notifications_spread()
-    assert set(Delivery.objects.values_list("channel", flat=True)) == {one.pk for one in hears}
+    assert set(Delivery.objects.values_list("channel", flat=True)) == {hear.pk for hear in hears}
 
 
 def test_what_is_for_the_whole_project_is_for_every_owner(channel: Open, project, held) -> None:
@@ -221,11 +222,11 @@ def test_without_a_mail_server_a_mail_says_so(channel: Open, held, settings) -> 
     assert Delivery.objects.get().state == "failed" and "EMAIL_URL" in Delivery.objects.get().error
 
 
-def test_what_is_long_done_is_forgotten(channel: Open, receiver: Receiver, held) -> None:
+def test_what_is_long_done_is_forgotten(channel: Open, receiver: Receiver, held, project: Project) -> None:
     channel()
     sweep()
-    assert deliveries_forget() == 0
-    assert deliveries_forget(now=timezone.now() + timedelta(days=91)) == 1
+    assert retention_run(project=project)["deliveries"] == 0
+    assert retention_run(project=project, now=timezone.now() + timedelta(days=91))["deliveries"] == 1
 
 
 # -- many workers ------------------------------------------------------------------------------------------------
@@ -238,7 +239,7 @@ def test_a_killed_workers_claim_is_taken_over(channel: Open, receiver: Receiver,
     (waiting,) = deliveries_due(now=now)
     assert delivery_claim(delivery_id=waiting, now=now) is not None
     assert deliveries_due(now=now) == [] and not delivery_send(delivery_id=waiting, now=now)
-    later = now + LEASE + timedelta(seconds=1)
+    later = now + LEASE_LENGTH + timedelta(seconds=1)
     assert deliveries_due(now=later) == [waiting]
     assert delivery_send(delivery_id=waiting, now=later)
     assert (Delivery.objects.get().state, Delivery.objects.get().tries, len(receiver.received)) == ("sent", 2, 1)

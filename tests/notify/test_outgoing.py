@@ -8,9 +8,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from dashboard.environment import BadSetting, mail_server
 from dashboard.notify.addresses import Allowed, is_open, read_address
-from dashboard.notify.outgoing import LARGEST_ANSWER, Refused, Unreachable, request, target_of
+from dashboard.notify.safe_http import LARGEST_ANSWER, Refused, Unreachable, request, target_of
+from dashboard.ops.environment import BadSetting, mail_server
 from tests.notify.receiver import Receiver, Says
 
 PRIVATE = (
@@ -143,7 +143,7 @@ def dripping(drip: Callable[[socket.socket], None]) -> Iterator[str]:
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()
         yield f"http://127.0.0.1:{listening.getsockname()[1]}/"
-        thread.join(10)
+        thread.join(120)
         assert not thread.is_alive()
 
 

@@ -66,12 +66,12 @@ def test_what_a_killed_worker_held_is_taken_over(server: Server, receiver: Recei
 
     def held(got: Received) -> Says:
         asked.set()
-        killed.wait(60)
+        killed.wait(300)
         return Says(200)
 
     receiver.answers = held
     post(server, "quarantines", {"test": 1, "state": "active", "reason": "It flakes."})
-    assert asked.wait(30)
+    assert asked.wait(150)
     until(lambda: server.kill("celery", "worker"), 20, "the worker is killed")
     killed.set()
     assert deliveries(server)[1] == ("sending", 1)

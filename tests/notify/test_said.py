@@ -9,10 +9,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from dashboard.notify import slack, teams, webhook
 from dashboard.notify.backoff import GIVE_UP, may_help, next_try, retry_after
-from dashboard.notify.digest import Digest, Entry, Place, digest_message
-from dashboard.notify.message import TEXT, Message, clean, item, section
+from dashboard.notify.formats import slack, teams, webhook
+from dashboard.notify.formats.digest import Digest, DigestProject, Entry, digest_message
+from dashboard.notify.formats.message import TEXT, Message, clean, item, section
 from tests.conftest import ROOT
 
 HOSTILE = "<!channel> <script>alert(1)</script> [x](http://evil) *b* `c` @everyone\r\nBcc: evil@corp \u202egnp.exe\x00"
@@ -118,7 +118,7 @@ def test_retry_after_is_heard_and_bounded() -> None:
     for nothing in ("", "soon", "-5", "１２"):
         assert retry_after(nothing, NOW) is None
     told = retry_after("999999999999", NOW)
-    assert told is not None and next_try(tries=1, made_at=NOW, now=NOW, told=told) is None
+    assert told is not None and next_try(tries=1, made_at=NOW, now=NOW, server_delay=told) is None
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_what_to_fix_first_alone_is_no_news() -> None:
 
 
 def test_a_digest_says_how_many_and_names_them() -> None:
-    told = digest_message(DIGEST, Place("Shop", "shop", "https://x/"), day="2026-03-02", owner="@cart")
+    told = digest_message(DIGEST, DigestProject("Shop", "shop", "https://x/"), day="2026-03-02", owner="@cart")
     assert told.sentence == "1 waiting for a decision, 1 expiring soon."
     assert [one.title for one in told.sections] == [
         "Proposals that wait for a decision", "Expiring within 7 days", "Fix first",

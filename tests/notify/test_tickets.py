@@ -8,9 +8,9 @@ from django.template.loader import render_to_string
 from django.test import Client
 
 from dashboard.notify.models import TicketOpening, TrackerSettings
-from dashboard.notify.tickets.drafting import BadTemplate, code, draft_of, marker, template_check, ticket_link
-from dashboard.notify.tickets.opening import ticket_open, ticket_state
-from dashboard.notify.tickets.settings import BadTracker, WantedTracker, tracker_set
+from dashboard.notify.tickets.drafts import BadTemplate, code, draft_of, marker, template_check, ticket_link
+from dashboard.notify.tickets.openings import ticket_open, ticket_state
+from dashboard.notify.tickets.settings import BadTracker, TrackerValues, tracker_set
 from dashboard.notify.tickets.tracker import TicketState, TrackerFailed
 from dashboard.quarantine.models import Quarantine
 from dashboard.quarantine.services import quarantine_act
@@ -25,7 +25,7 @@ from tests.quarantine.conftest import ANNA, BEN
 @pytest.fixture
 def github(receiver: Receiver, held: Quarantine) -> FakeGitHub:
     receiver.answers = fake = FakeGitHub()
-    wanted = WantedTracker("github", base_url=receiver.url, repository="corp/shop", token=fake.token)
+    wanted = TrackerValues("github", base_url=receiver.url, repository="corp/shop", token=fake.token)
     tracker_set(project=held.project, wanted=wanted)
     return fake
 
@@ -33,7 +33,7 @@ def github(receiver: Receiver, held: Quarantine) -> FakeGitHub:
 @pytest.fixture
 def gitlab(receiver: Receiver, held: Quarantine) -> FakeGitLab:
     receiver.answers = fake = FakeGitLab()
-    wanted = WantedTracker("gitlab", base_url=f"{receiver.url}/api/v4/", repository="corp/team/shop", token=fake.token)
+    wanted = TrackerValues("gitlab", base_url=f"{receiver.url}/api/v4/", repository="corp/team/shop", token=fake.token)
     tracker_set(project=held.project, wanted=wanted)
     return fake
 
@@ -84,9 +84,9 @@ def test_many_at_once_get_one_ticket(github: FakeGitHub, held: Quarantine) -> No
     told = at_once(*[lambda: ticket_open(quarantine=held, actor=ANNA)] * 5)
     assert len(github.issues) == 1
     urls = [one for one in told if isinstance(one, str)]
-    assert urls and all("issues/1" in one for one in urls)
+    assert urls and all("issues/1" in url for url in urls)
     refusals = [one for one in told if one not in urls]
-    assert all(isinstance(one, TrackerFailed) and "just now" in str(one) for one in refusals)
+    assert all(isinstance(refusal, TrackerFailed) and "just now" in str(refusal) for refusal in refusals)
 
 
 def test_a_change_meanwhile_keeps_both(github: FakeGitHub, held: Quarantine) -> None:
@@ -159,11 +159,11 @@ def test_the_mark_cannot_be_guessed(held: Quarantine, settings) -> None:
 
 
 def test_another_address_clears_the_token(github: FakeGitHub, held: Quarantine) -> None:
-    same = WantedTracker("github", base_url=TrackerSettings.objects.get().base_url, repository="corp/other")
+    same = TrackerValues("github", base_url=TrackerSettings.objects.get().base_url, repository="corp/other")
     assert not tracker_set(project=held.project, wanted=same)
     assert TrackerSettings.objects.get().plain_token == github.token
     assert tracker_set(
-        project=held.project, wanted=WantedTracker("github", base_url="https://evil.example", repository="a/b")
+        project=held.project, wanted=TrackerValues("github", base_url="https://evil.example", repository="a/b")
     )
     assert TrackerSettings.objects.get().token == ""
 
@@ -171,18 +171,18 @@ def test_another_address_clears_the_token(github: FakeGitHub, held: Quarantine) 
 @pytest.mark.parametrize(
     "wanted",
     [
-        WantedTracker("github", repository="../../user"),
-        WantedTracker("github", repository="a/b/c"),
-        WantedTracker("github", repository="a/b?x=1"),
-        WantedTracker("gitlab", repository=""),
-        WantedTracker("gitlab", repository="a/b", base_url="file:///etc/passwd"),
-        WantedTracker("link", template="javascript:alert('{title}')"),
-        WantedTracker("link", template="https://{title}/"),
-        WantedTracker("link", template="https://x.example/{title.__class__}"),
-        WantedTracker("jira"),
+        TrackerValues("github", repository="../../user"),
+        TrackerValues("github", repository="a/b/c"),
+        TrackerValues("github", repository="a/b?x=1"),
+        TrackerValues("gitlab", repository=""),
+        TrackerValues("gitlab", repository="a/b", base_url="file:///etc/passwd"),
+        TrackerValues("link", template="javascript:alert('{title}')"),
+        TrackerValues("link", template="https://{title}/"),
+        TrackerValues("link", template="https://x.example/{title.__class__}"),
+        TrackerValues("jira"),
     ],
 )
-def test_what_cannot_be_a_tracker_is_refused(wanted: WantedTracker, project) -> None:
+def test_what_cannot_be_a_tracker_is_refused(wanted: TrackerValues, project) -> None:
     with pytest.raises(BadTracker):
         tracker_set(project=project, wanted=wanted)
 
@@ -233,7 +233,7 @@ def test_a_quarantine_shows_its_ticket_or_the_way_to_one(held: Quarantine, githu
     def shown(may: bool = True) -> str:
         quarantine = Quarantine.objects.get(pk=held.pk)
         told = {"project": held.project, "quarantine": quarantine, "may": may}
-        return render_to_string("partials/notify_ticket.html", told)
+        return render_to_string("quarantine/_ticket.html", told)
 
     assert "Open a ticket" in shown() and "<form" in shown() and "<form" not in shown(may=False)
     TrackerSettings.objects.update(kind="link", template="https://tracker.example/?t={title}")

@@ -25,7 +25,7 @@ class FakeGitHub:
             asked = parse_qs(parts.query)["q"][0]
             word = asked.split('"')[1]
             assert "repo:corp/shop" in asked
-            found = [one for one in self.issues if word in one["body"]] if self.search_knows else []
+            found = [issue for issue in self.issues if word in issue["body"]] if self.search_knows else []
             return _json({"items": found})
         if not parts.path.startswith("/repos/corp/shop/issues"):
             return _json({"message": "Not Found"}, 404)
@@ -63,4 +63,4 @@ class FakeGitLab:
         if rest:
             return _json(self.issues[int(rest) - 1])
         word = parse_qs(parts.query)["search"][0]
-        return _json([one for one in self.issues if word in one["description"]])
+        return _json([issue for issue in self.issues if word in issue["description"]])

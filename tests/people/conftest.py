@@ -30,9 +30,3 @@ def people(project: Project) -> People:
     made = {role.value: member(User.objects.create_user(role.value, password=PASSWORD), project, role) for role in Role}
     stranger = User.objects.create_user("stranger", password=PASSWORD)
     return People(**made, stranger=stranger, root=User.objects.create_superuser("root", password=PASSWORD))
-
-
-@pytest.fixture(autouse=True)
-def _quick_hashing(settings) -> None:  # type: ignore[no-untyped-def]
-    """Argon2 is slow by design; one test asks for it."""
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher", *settings.PASSWORD_HASHERS]

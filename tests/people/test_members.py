@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from dashboard import access
-from dashboard.people.auditing import audit
+from dashboard.people.audit import audit
 from dashboard.people.models import AuditEntry, Invitation, Membership, PersonalToken
 from ingest.models import Project, Token
 from ingest.services import project_create, token_create
@@ -51,7 +51,7 @@ def test_a_public_project_is_read_without_signing_in_and_changed_by_nobody_more(
 
 def test_buttons_are_shown_to_those_who_may_press_them(people: People, project: Project) -> None:
     pages = {who: people.browser(who).get(at("setup")).content.decode() for who in ("viewer", "administrator")}
-    assert "Make a token" not in pages["viewer"] and "Make a token" in pages["administrator"]
+    assert "Create a token" not in pages["viewer"] and "Create a token" in pages["administrator"]
     overview = {who: people.browser(who).get(at("project")).content.decode() for who in ("viewer", "maintainer")}
     assert "Analyse now" not in overview["viewer"] and "Analyse now" in overview["maintainer"]
 
@@ -171,8 +171,8 @@ def test_the_last_administrator_of_the_instance_stays(people: People) -> None:
 def test_somebody_is_added_and_comes_in_by_a_link_once(people: People) -> None:
     page = people.browser("root").post("/people", {"username": "newcomer", "email": "n@example.com"})
     link = page.context["address"].partition("8000")[2]
-    assert Client().get(link).url == "/password"
-    assert Client().get(link).status_code == 403
+    assert Client().post(link).url == "/password"
+    assert Client().post(link).status_code == 403
 
 
 # -- personal tokens ---------------------------------------------------------------------------------------------

@@ -8,19 +8,20 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from dashboard.keeping.quotas import cases_count, storage_recount
-from dashboard.keeping.retaining import projects_due, retention_run, retention_set
+from dashboard.retention.quotas import cases_count, storage_recount
+from dashboard.retention.services import projects_due, retention_run, retention_set
 from ingest.models import Project, Upload
 from ingest.processing import upload_process
 from ingest.services import project_create, token_create
 from tests.api_client import code
 
 REPORT = b"<testsuite><testcase name='a'/><testcase name='b'/></testsuite>"
+FAILING = b"<testsuite><testcase name='a'/><testcase name='b'><failure>no</failure></testcase></testsuite>"
 
 
 @pytest.fixture(autouse=True)
 def _no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dashboard.api.uploads.wake_worker", lambda upload_id: None)
+    monkeypatch.setattr("dashboard.api.upload.uploads.wake_worker", lambda upload_id: None)
 
 
 def send(text: str, number: int, slug: str = "shop", **headers: str):
@@ -106,9 +107,41 @@ def test_cases_of_a_day_are_limited_and_one_is_told_how_long(upload_token: str, 
     assert send(other_token, 1, "other").status_code == 202
 
 
+def crash() -> None:
+    """What PostgreSQL does to a table that is not logged when it recovers."""
+    with connection.cursor() as cursor:
+        cursor.execute("TRUNCATE people_bucket")
+
+
+def test_bytes_that_are_kept_count_after_a_crash_of_the_database(upload_token: str, settings) -> None:
+    settings.PROJECT_BYTES = 2 * len(REPORT)
+    assert [send(upload_token, number).status_code for number in range(2)] == [202, 202]
+    crash()
+    assert send(upload_token, 3).status_code == 507
+    assert _gate(upload_token) == (507, "project_full")
+
+
+def test_cases_of_a_day_count_after_a_crash_of_the_database(upload_token: str, other_token: str, settings) -> None:
+    settings.PROJECT_CASES_PER_DAY = 3
+    for number in range(2):
+        upload = upload_process(upload_id=send(upload_token, number).json()["id"])
+        assert upload is not None
+        cases_count(upload=upload)
+    before = send(upload_token, 3)
+    crash()
+    after = send(upload_token, 3)
+    assert [one.json()["error"]["code"] for one in (before, after)] == ["too_many_cases"] * 2
+    assert abs(int(before.headers["Retry-After"]) - int(after.headers["Retry-After"])) < 600
+    assert send(other_token, 1, "other").status_code == 202
+    Upload.objects.update(finished_at=timezone.now() - timedelta(days=2))
+    crash()
+    assert send(upload_token, 3).status_code == 202
+
+
 def test_a_gate_over_a_quota_never_passes(upload_token: str, settings) -> None:
     sent = upload_process(upload_id=send(upload_token, 1).json()["id"])
     assert sent is not None
+    assert _asked(upload_token).json()["passed"] is False
     settings.PROJECT_BYTES = 1
     assert _gate(upload_token) == (507, "project_full")
     settings.PROJECT_BYTES, settings.PROJECT_CASES_PER_DAY = 0, 1
@@ -116,10 +149,15 @@ def test_a_gate_over_a_quota_never_passes(upload_token: str, settings) -> None:
     assert _gate(upload_token) == (429, "too_many_cases")
 
 
-def _gate(text: str) -> tuple[int, str]:
+def _asked(text: str):
+    """With a real failure: whatever passes it is wrong."""
     headers = {"Authorization": f"Bearer {text}"}
-    url = "/api/v1/projects/shop/gate?exit_code=0&wait=0&build_id=2"
-    answer = Client().post(url, REPORT, content_type="application/xml", headers=headers)
+    url = "/api/v1/projects/shop/gate?exit_code=1&wait=0&build_id=2"
+    return Client().post(url, FAILING, content_type="application/xml", headers=headers)
+
+
+def _gate(text: str) -> tuple[int, str]:
+    answer = _asked(text)
     assert "passed" not in answer.json()
     return code(answer)
 
@@ -129,7 +167,7 @@ def test_an_upload_costs_one_transaction_that_a_disk_is_waited_for(upload_token:
     send(upload_token, 1)
     with CaptureQueriesContext(connection) as asked:
         assert send(upload_token, 2).status_code == 202
-    said = [one["sql"].split() for one in asked.captured_queries]
+    said = [captured_query["sql"].split() for captured_query in asked.captured_queries]
     assert [words[0] for words in said] == ["SELECT", "WITH", "WITH", "BEGIN", "INSERT", "INSERT", "COMMIT"]
     with connection.cursor() as cursor:
         cursor.execute("SELECT relpersistence FROM pg_class WHERE relname = 'people_bucket'")

@@ -3,8 +3,8 @@
 import pytest
 from django.test import Client
 
-from dashboard.people import rates
-from dashboard.people.rates import Ask, Rate, give_back, take, take_each
+from dashboard.people import throttling
+from dashboard.people.throttling import Ask, Rate, give_back, take, take_each
 from dashboard.people.tokens import personal_token_make
 from ingest.models import Project
 from ingest.services import token_create
@@ -23,7 +23,7 @@ def clock(monkeypatch: pytest.MonkeyPatch):
             return self.now
 
     clock = Clock()
-    monkeypatch.setattr(rates, "time", clock)
+    monkeypatch.setattr(throttling, "time", clock)
     return clock
 
 
@@ -73,7 +73,7 @@ def send(text: str, path: str = "uploads", body: bytes = REPORT):
 
 @pytest.fixture(autouse=True)
 def _no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dashboard.api.uploads.wake_worker", lambda upload_id: None)
+    monkeypatch.setattr("dashboard.api.upload.uploads.wake_worker", lambda upload_id: None)
 
 
 def test_one_token_over_its_limit_does_not_slow_another(project: Project, upload_token: str, settings) -> None:

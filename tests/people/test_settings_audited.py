@@ -7,13 +7,13 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from dashboard.keeping.ages import Ages
+from dashboard.ci_trust.models import TrustedRepository
 from dashboard.notify.models import Channel
-from dashboard.notify.sending import Outcome
+from dashboard.notify.transport import Outcome
 from dashboard.people.models import AuditEntry, Invitation, Membership
-from dashboard.quarantine.policy_settings import DEFAULTS
-from dashboard.trust.models import TrustedRepository
-from dashboard.web.policy_form import initial_of
+from dashboard.quarantine.policy.settings import DEFAULTS
+from dashboard.retention.ages import Ages
+from dashboard.web.quarantine.policy_form import initial_of
 from ingest.models import Project, Test, Token
 from ingest.services import token_create
 from tests.access.walking import addresses, table
@@ -34,6 +34,8 @@ BY_PAGE: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("test_owner", {"owner": "carol"}, "owner.set"),
     ("policy", {**POLICY, "deed": "save", "version": 0, "days": 9}, "policy.set"),
     ("project_settings", {**asdict(Ages()), "uploads": 7, "redact": "on"}, "retention.set"),
+    ("project_about", {"name": "Shop", "default_branch": "trunk"}, "project.changed"),
+    ("project_prices", {"failure_price": "12.5", "minute_price": "0", "currency": "EUR"}, "project.changed"),
     ("project_visibility", {"public": "yes"}, "project.changed"),
     ("setup", {"name": "new", "scope": "upload"}, "token.made"),
     ("token_revoke", {}, "token.revoked"),
@@ -55,7 +57,7 @@ NO_SETTING = {"notifications", "channel_trial", "demo_delete"}
 def of_administrators_alone() -> set[str]:
     """What the table of doors opens for administrators and for nobody below them."""
     viewer, maintainer, administrator = (WHO.index(who) for who in ("viewer", "maintainer", "administrator"))
-    names = {one.route: one.name for one in addresses()}
+    names = {address.route: address.name for address in addresses()}
     return {
         names[route]
         for (method, route), cells in table().items()
@@ -129,6 +131,17 @@ def test_what_stays_as_it_is_is_not_written_down(people: People, case: Test) -> 
         for _ in range(2):
             browser.post(_address(name, people), form)
     assert sorted(AuditEntry.objects.values_list("action", flat=True)) == ["owner.set", "owners.set", "retention.set"]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"failure_price": "-1"}, {"minute_price": "nan"}, {"currency": ""}, {"failure_price": "1e9"}]
+)
+def test_a_price_that_is_none_is_refused_and_said(people: People, wrong: dict[str, Any]) -> None:
+    form = {"failure_price": "12", "minute_price": "0.1", "currency": "EUR", **wrong}
+    answer = people.browser("administrator").post(reverse("project_prices", args=("shop",)), form)
+    assert answer.status_code == 422
+    assert Project.objects.get(slug="shop").currency == "USD"
+    assert not AuditEntry.objects.exists()
 
 
 # -- what calls others, or computes for long ---------------------------------------------------------------------

@@ -7,9 +7,9 @@ from django.contrib.auth.models import User
 from django.core import mail
 from django.test import Client
 
+from dashboard.ops.start_message import sign_in_address
 from dashboard.people.models import AuditEntry, Bucket, SignedIn
 from dashboard.people.tokens import personal_token_make
-from dashboard.welcome import sign_in_address
 from tests.people.conftest import PASSWORD, People
 
 
@@ -70,7 +70,7 @@ def test_addresses_of_one_network_share_a_bucket_and_empty_buckets_go(people: Pe
         attempt(username=f"guess{one}", address=f"2001:db8::{one:x}")
     assert attempt(PASSWORD, address="2001:db8::ffff").status_code == 429
     Bucket.objects.update(empty_at=0)
-    monkeypatch.setattr("dashboard.people.rates.secrets.randbelow", lambda most: 0)
+    monkeypatch.setattr("dashboard.people.throttling.secrets.randbelow", lambda most: 0)
     attempt()
     assert Bucket.objects.count() == 2
 
@@ -106,7 +106,7 @@ def test_all_other_sessions_are_ended_at_once(people: People) -> None:
     here, others = signed_in(), [signed_in() for _ in range(2)]
     stranger = signed_in("stranger")
     here.post("/account/sessions/end-others")
-    assert [one.get("/account").status_code for one in others] == [302, 302]
+    assert [other.get("/account").status_code for other in others] == [302, 302]
     assert (here.get("/account").status_code, stranger.get("/account").status_code) == (200, 200)
 
 
@@ -129,7 +129,7 @@ def test_a_new_password_takes_the_old_one_and_ends_other_sessions(people: People
 
 def test_who_came_by_a_one_time_link_needs_no_old_password(people: People) -> None:
     client = Client()
-    client.get(sign_in_address(people.viewer).partition("8000")[2])
+    client.post(sign_in_address(people.viewer).partition("8000")[2])
     new = {"new_password1": "another-password-1", "new_password2": "another-password-1"}
     assert client.post("/password", new).url == "/account"
     assert client.post("/password", new).status_code == 200
@@ -149,7 +149,7 @@ def test_tokens_end_with_a_password_that_was_lost_and_one_is_told(people: People
     headers, url = {"Authorization": f"Bearer {text}"}, "/api/v1/projects/shop/uploads"
     assert Client().get(url, headers=headers).status_code == 200
     client = Client()
-    client.get(sign_in_address(people.viewer).partition("8000")[2])
+    client.post(sign_in_address(people.viewer).partition("8000")[2])
     new = {"new_password1": "another-password-1", "new_password2": "another-password-1"}
     assert "Your token is revoked too" in client.post("/password", new, follow=True).content.decode()
     assert Client().get(url, headers=headers).status_code == 401

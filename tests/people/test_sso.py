@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from joserfc.jwk import RSAKey
 
-from dashboard.environment import BadSetting
+from dashboard.ops.environment import BadSetting
 from dashboard.people import sso
 from dashboard.people.groups import rules
 from dashboard.people.models import AuditEntry, Identity, Membership

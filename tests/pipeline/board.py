@@ -23,12 +23,12 @@ from tests.pipeline.shop import NAMES, SYSTEM
 RUNS = 20
 _MAKE_TOKENS = """
 import json
-from dashboard import embedded
+from dashboard.ops import embedded
 from ingest.models import Project, Token
 from ingest.services import project_create, token_create, token_revoke
 with embedded.database():
     mine, made = Project.objects.get(slug="my-project"), {}
-    for slug in ("other", "ruled"):
+    for slug in ("other", "ruled", "standing"):
         project = project_create(slug=slug, name=slug)
         for scope in ("upload", "quarantine"):
             made[slug + " " + scope] = token_create(project=project, name=scope, scope=scope)[1]

@@ -9,7 +9,7 @@ from tests.pipeline.board import Board, started
 from tests.pipeline.shop import Shop
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def board(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Board]:
     with started(tmp_path_factory.mktemp("board")) as made:
         yield made

@@ -9,9 +9,11 @@ def assert_read(ran: Ran, kept: Decided, *, cleared: bool = False) -> None:
     head, *lines = ran.verdict
     assert kept.decided
     assert kept.sentence in head
-    for one in kept.failing:
-        mark = "BLOCKS" if one["blocks"] and not cleared else "passes"
-        assert [line for line in lines if line.startswith(f"  {mark}") and f":: {one['name']}  (" in line], one
+    for failing_test in kept.failing:
+        mark = "BLOCKS" if failing_test["blocks"] and not cleared else "passes"
+        assert [line for line in lines if line.startswith(f"  {mark}") and f":: {failing_test['name']}  (" in line], (
+            failing_test
+        )
     told = [line.removeprefix("  why: ") for line in lines if line.startswith("  why: ")]
     for reason in kept.reasons if not cleared else ():
         assert reason["sentence"] in told

@@ -125,7 +125,7 @@ class Shop:
     ) -> Ran:
         """Run pytest, or another command, to its end."""
         with self.start(command or self.pytest(*arguments), options, environ) as process:
-            output, _ = process.communicate(typed, timeout=120)
+            output, _ = process.communicate(typed, timeout=300)
             return Ran(process.returncode, output)
 
     def ready(self, name: str = "ready") -> bool:

@@ -12,6 +12,7 @@ import pytest
 from tests.client.misbehaving import Misbehaving, error, say_nothing
 from tests.faults.server import until
 from tests.pipeline.board import Board, report, seed
+from tests.pipeline.cases import BLOCKS
 from tests.pipeline.reading import assert_read
 from tests.pipeline.shop import Ran, Shop
 
@@ -96,14 +97,21 @@ def test_a_fork_without_a_token(board: Board, shop: Shop) -> None:
 
 
 def test_each_shard_is_judged_by_itself(board: Board, shop: Shop) -> None:
-    build = ("--build-id", "sharded")
-    first = shop.run("-k", "quarantined", options=(*build, "--shard", "1/2"), FAILS="test_quarantined test_new")
-    second = shop.run("-k", "new", options=(*build, "--shard", "2/2"), FAILS="test_quarantined test_new")
-    assert (first.exit_code, second.exit_code) == (0, 1)
-    kept = board.decisions(shop.job)
-    assert [one.passed for one in kept] == [True, False]
-    for ran, one in zip((first, second), kept, strict=True):
-        assert_read(ran, one)
+    """And not excused before three runs of it tell how many tests it has."""
+
+    def shard(build: str, number: int, tests: str, fails: str = "test_quarantined test_new") -> Ran:
+        return shop.run("-k", tests, options=("--build-id", build, "--shard", f"{number}/2"), FAILS=fails)
+
+    early = shard("early", 1, "quarantined")
+    for build in ("second", "third", "fourth"):
+        assert shard(build, 1, "quarantined", fails="").exit_code == 0
+    ran = [early, shard("sharded", 1, "quarantined"), shard("sharded", 2, "new")]
+    assert [one.exit_code for one in ran] == [1, 0, 1]
+    kept = [one for one in board.decisions(shop.job) if one.codes or one.sentence.startswith("1 of")]
+    assert [one.passed for one in kept] == [False, True, False]
+    assert "first_of_its_kind" in kept[0].codes
+    for each, decision in zip(ran, kept, strict=True):
+        assert_read(each, decision)
 
 
 SAME = ("--report", "junit.xml", "--runner", "pytest", "--build-id", "the same")
@@ -126,7 +134,7 @@ def test_the_same_input_has_the_same_answer_whatever_changed_since(board: Board,
     told.append(shop.run(command=command, options=SAME))
     assert [ran.exit_code for ran in told] == [0, 0]
     assert told[0].verdict == told[1].verdict
-    assert [one.passed for one in board.decisions(shop.job)] == [False, True]
+    assert [decision.passed for decision in board.decisions(shop.job)] == [False, True]
     later = shop.run(command=command, options=(*SAME[:-1], "another run"))
     assert later.exit_code == 1, "released a moment ago: the next run blocks"
     assert board.decisions(shop.job)[-1].codes == ["not_quarantined"]
@@ -135,7 +143,10 @@ def test_the_same_input_has_the_same_answer_whatever_changed_since(board: Board,
 def test_another_exit_code_is_another_question(board: Board, shop: Shop) -> None:
     assert shop.run(command=same_report(shop), options=SAME).exit_code == 0
     assert shop.run(command=same_report(shop, code=3), options=SAME).exit_code == 3
-    assert [(one.exit_code, one.codes) for one in board.decisions(shop.job)] == [(1, []), (3, ["exit_code_not_tests"])]
+    assert [(decision.exit_code, decision.codes) for decision in board.decisions(shop.job)] == [
+        (1, []),
+        (3, ["exit_code_not_tests"]),
+    ]
 
 
 def test_a_policy_that_just_changed(board: Board, shop: Shop) -> None:
@@ -189,8 +200,8 @@ def test_hostile_names_are_told_harmlessly_and_can_be_quarantined(board: Board, 
     orders = [line for line in ran.verdict if line.startswith("::")]
     assert len(orders) == len(HOSTILE)
     assert all(re.match(r"::error (file=[^:,]+,)?title=[^:,]*::", line) for line in orders)
-    for one in kept.failing:
-        board.quarantine(one["number"])
+    for failing_test in kept.failing:
+        board.quarantine(failing_test["number"])
     assert shop.run("test_hostile.py").exit_code == 0
     assert not shop.ready("pwned")
 
@@ -204,6 +215,17 @@ def test_a_clock_that_is_days_off_changes_no_answer_and_is_told(board: Board, sh
     assert (ran.exit_code, kept.passed) == (0, True), ran.output
     warned = "SELECT files->0->'warnings'->0->>'code' FROM ingest_upload WHERE metadata->>'job' = %s"
     assert board.execute(warned, shop.job) == [("clock_skew",)]
+
+
+def test_what_was_broken_before_blocks_and_is_said_to_be_so(board: Board, shop: Shop) -> None:
+    """In a project of its own: each run of another case in which it passes on the default branch would end that."""
+    seed(board, "standing", "standing upload", "standing quarantine")
+    environ = {"FLAKEBOARD_PROJECT": "standing", "FLAKEBOARD_TOKEN": board.tokens["standing upload"]}
+    ran = shop.run(FAILS="test_broken", **environ)
+    (kept,) = board.decisions(shop.job)
+    assert (ran.exit_code, list(kept.codes)) == (1, ["not_quarantined"]), ran.output
+    assert BLOCKS.format("broken", "test_broken") in ran.output
+    assert "broken on the default branch" in ran.output
 
 
 # -- what passes through -----------------------------------------------------------------------------------------
@@ -238,7 +260,7 @@ def test_waits():
 @pytest.mark.parametrize(
     ("number", "code", "reads", "decisions"),
     [
-        (signal.SIGINT, 2, "2 means something else", [("exit_code_not_tests", "failed_without_failures")]),
+        (signal.SIGINT, 2, "2 means something else", [("exit_code_not_tests", "failed_without_failures", "cut_short")]),
         (signal.SIGTERM, 143, "wrote no report", []),
     ],
     ids=["SIGINT", "SIGTERM"],
@@ -250,10 +272,10 @@ def test_a_signal_reaches_the_runner_and_the_job_ends_as_a_shell_would_say(
     with shop.start(shop.pytest("test_waits.py")) as process:
         until(shop.ready, 60, "the test runs")
         process.send_signal(number)
-        output, _ = process.communicate(timeout=60)
+        output, _ = process.communicate(timeout=300)
     assert process.returncode == code, output
     assert reads in output
-    assert [tuple(one.codes) for one in board.decisions(shop.job)] == decisions
+    assert [tuple(decision.codes) for decision in board.decisions(shop.job)] == decisions
 
 
 def test_github_gets_a_summary_and_annotations(board: Board, shop: Shop) -> None:

@@ -58,7 +58,7 @@ def schema() -> Schema:
 def worker(monkeypatch: pytest.MonkeyPatch) -> None:
     """Uploads are processed when a worker is woken, and not by another process."""
     wake = lambda upload_id: upload_process(upload_id=upload_id)  # noqa: E731
-    monkeypatch.setattr("dashboard.api.gate.wake_worker", wake)
+    monkeypatch.setattr("dashboard.api.quarantine.gate.wake_worker", wake)
 
 
 Quarantined = Callable[..., object]

@@ -8,12 +8,12 @@ from django.utils import timezone
 
 from analytics.services import analysis_refresh
 from dashboard import tasks
-from dashboard.quarantine.applying import dry_run, policy_apply
 from dashboard.quarantine.expiry import quarantines_expire
 from dashboard.quarantine.models import Notification, Quarantine, QuarantineEvent
-from dashboard.quarantine.owners import Pattern
-from dashboard.quarantine.owning import owner_patterns_set
-from dashboard.quarantine.policy_settings import DEFAULTS, PolicyMode, PolicySettings
+from dashboard.quarantine.owners.rules import Pattern
+from dashboard.quarantine.owners.store import owner_patterns_set
+from dashboard.quarantine.policy.service import dry_run, policy_apply
+from dashboard.quarantine.policy.settings import DEFAULTS, PolicyMode, PolicySettings
 from dashboard.quarantine.services import PolicyConflict, policy_set, quarantine_act
 from dashboard.quarantine.states import Action, State
 from ingest.models import Project

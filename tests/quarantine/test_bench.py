@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from analytics.simulate import History, Settings, simulate
-from bench.policy import Judged, history_until, judge, rehearse
-from dashboard.quarantine.policy_settings import DEFAULTS
-from dashboard.quarantine.simulation import Simulation, Span
+from analytics.simulation import History, Settings, simulate
+from bench.policy import Judgement, history_until, judge, rehearse
+from dashboard.quarantine.policy.settings import DEFAULTS
+from dashboard.quarantine.policy.simulation import Simulation, Span
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +37,6 @@ def test_the_default_policy_quarantines_flaky_tests_alone_and_masks_nothing(hist
 def test_a_policy_that_quarantines_everything_is_seen_to_mask_regressions(history: History) -> None:
     started = datetime.fromtimestamp(history.reports[0].started - 1, UTC)
     everything = Simulation(DEFAULTS, spans=[Span(started, frozenset(range(len(history.names))))])
-    told: Judged = judge(history, everything)
+    told: Judgement = judge(history, everything)
     assert told.flaky_passed == told.flaky_failed > 0
     assert told.masked == told.regressions > 0

@@ -199,9 +199,9 @@ def test_an_empty_list_leaves_nothing_out() -> None:
 
 @pytest.mark.parametrize("kind", ["jest", "vitest", "rspec", "go"])
 def test_another_test_of_the_same_title_is_not_hit(kind: str) -> None:
-    mine = TestName(1, classname="", file="a", name="TestSame", suite="one")
-    done = export(kind, [mine], [TestName(2, classname="", file="b", name="TestSame", suite="two")])
-    assert (done.text.strip(), done.left_out) == ("", (mine,))
+    test_name = TestName(1, classname="", file="a", name="TestSame", suite="one")
+    done = export(kind, [test_name], [TestName(2, classname="", file="b", name="TestSame", suite="two")])
+    assert (done.text.strip(), done.left_out) == ("", (test_name,))
 
 
 # -- JUnit 5, Go, RSpec ------------------------------------------------------------------------------------------
@@ -226,7 +226,7 @@ def test_junit5_does_not_stop_other_invocations_of_the_method() -> None:
 def test_go_skips_these_and_no_other(tmp_path: Path) -> None:
     (tmp_path / "go.mod").write_text("module x\n\ngo 1.20\n")
     subs = ["a b", "x.y", "(p|q)", "[1]", "$", "one", "one more"]
-    runs = "".join(f"\tt.Run({json.dumps(one)}, func(t *testing.T) {{}})\n" for one in subs)
+    runs = "".join(f"\tt.Run({json.dumps(sub)}, func(t *testing.T) {{}})\n" for sub in subs)
     (tmp_path / "x_test.go").write_text(
         f'package x\n\nimport "testing"\n\nfunc TestA(t *testing.T) {{\n{runs}}}\n\n'
         "func TestB(t *testing.T)  {}\n\nfunc TestBB(t *testing.T) {}\n"

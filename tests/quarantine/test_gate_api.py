@@ -11,15 +11,17 @@ from django.utils import timezone
 
 from analytics.services import analysis_refresh
 from dashboard.quarantine.models import GateDecision, Quarantine
-from dashboard.quarantine.policy_settings import PolicySettings
+from dashboard.quarantine.policy.settings import FirstRuns, PolicySettings
 from dashboard.quarantine.selectors import decisions_of_run
 from dashboard.quarantine.services import policy_set, quarantine_act
 from dashboard.quarantine.states import Action
+from ingest.metadata import RunMetadata
 from ingest.models import Project, Run, Test, Token, Upload
 from ingest.processing import upload_process
-from ingest.renaming import test_alias as alias
-from ingest.services import project_create, token_create
+from ingest.renames import test_alias as alias
+from ingest.services import project_create, token_create, upload_receive, upload_reprocess
 from tests.at_once import at_once
+from tests.conftest import body_of
 from tests.dashboard.openapi import Schema
 from tests.quarantine.conftest import ANNA, case, report, suite
 
@@ -105,10 +107,10 @@ def test_a_new_failure_blocks_beside_a_quarantined_one(ci: Ci, history, quaranti
         ([report(**FLAKY)], {"exit_code": -15}, ["killed_by_signal"]),
         ([report(**FLAKY)], {"runner": "nextest"}, ["exit_code_not_tests"]),
         ([report()], {}, ["failed_without_failures"]),
-        ([b"not a report"], {}, ["report_missing"]),
-        ([b""], {}, ["report_missing"]),
-        ([report(**FLAKY), b"<testsuite><testcase"], {}, ["report_partial"]),
-        ([report(**FLAKY), b""], {}, ["report_partial"]),
+        ([b"\0not a report"], {}, ["not_understood", "report_missing"]),
+        ([b""], {}, ["not_understood", "report_missing"]),
+        ([report(**FLAKY), b"<testsuite><testcase"], {}, ["not_understood"]),
+        ([report(**FLAKY), b""], {}, ["not_understood"]),
         ([report(**FLAKY)[:-60]], {}, ["report_partial"]),
         ([report(10, **FLAKY)], {}, ["too_few_tests"]),
         ([report(4, **FLAKY)], {}, ["cut_short", "too_few_tests"]),
@@ -138,7 +140,8 @@ def test_two_results_of_one_name_are_not_excused(ci: Ci, send, quarantined) -> N
     quarantined("test_03")
     answer = ci.ask(odd(case("test_03", "fail"), case("test_03"), case("test_04")))
     assert codes(answer) == ["ambiguous_identity"]
-    assert answer["failing"][0]["blocks"]
+    assert (answer["failing"][0]["class"], answer["failing"][0]["blocks"]) == ("new", True)
+    assert "It is quarantined, but the report names it more than once" in answer["failing"][0]["sentence"]
 
 
 def test_another_kind_of_file_beside_the_report_does_not_matter(ci: Ci, history, quarantined) -> None:
@@ -176,6 +179,30 @@ def test_a_pull_request_from_a_branch_of_the_same_name_is_not_the_default_branch
     assert ci.ask(report(**FLAKY), pull_request="7")["passed"] is False
 
 
+@pytest.mark.parametrize(
+    ("branches", "passes"),
+    [
+        (["release/*"], False),
+        (["*"], False),
+        (["*/*", "[a-z]*", "release/evil"], False),
+        (["pull/8"], False),
+        (["release/*", "pull/*"], True),
+        (["pull/7"], True),
+        ([], True),
+    ],
+)
+def test_a_pull_request_gets_nothing_by_the_name_of_its_branch(
+    ci: Ci, history, quarantined, branches: list[str], passes: bool
+) -> None:
+    quarantined("test_03", branches=branches)
+    assert ci.ask(report(**FLAKY), branch="release/evil", pull_request="7")["passed"] is passes
+
+
+def test_a_release_branch_itself_is_within_the_scope(ci: Ci, history, quarantined) -> None:
+    quarantined("test_03", branches=["release/*"])
+    assert ci.ask(report(**FLAKY), branch="release/2")["passed"] is True
+
+
 @pytest.mark.parametrize("action", [Action.RELEASE, Action.FIX])
 def test_what_has_ended_blocks_again(ci: Ci, history, quarantined, action: Action) -> None:
     quarantine_act(quarantine=quarantined("test_03"), version=1, action=action, actor=ANNA)
@@ -199,13 +226,39 @@ def test_the_last_attempt_decides(ci: Ci, history, quarantined) -> None:
 def test_a_second_upload_of_the_run_cannot_hide_a_failure_of_the_first(ci: Ci, history, quarantined) -> None:
     quarantined("test_03")
     ci.ask(report(**FLAKY, test_04="fail"), build_id="same")
-    assert codes(ci.ask(report(**FLAKY), build_id="same")) == ["not_quarantined"]
+    assert codes(ci.ask(report(**FLAKY), build_id="same")) == ["ambiguous_identity", "not_quarantined"]
 
 
-def test_a_bulk_of_failures_is_called_an_incident(ci: Ci, history) -> None:
-    answer = ci.ask(report(**{f"test_{n:02}": "fail" for n in range(15)}))
+BULK = {f"test_{number:02}": "fail" for number in range(15)}
+
+
+def test_a_bulk_of_failures_is_called_an_incident(ci: Ci, project: Project, history) -> None:
+    analysis_refresh(project=project)
+    answer = ci.ask(report(**BULK))
     assert {one["class"] for one in answer["failing"]} == {"incident"}
+    assert {one["sentence"] for one in answer["failing"]} == {
+        "So many tests failed at once that it looks like an infrastructure problem."
+    }
     assert codes(answer) == ["not_quarantined"]
+
+
+def test_without_an_analysis_nobody_knows_what_was_to_be_expected(ci: Ci, history) -> None:
+    answer = ci.ask(report(**BULK))
+    assert {one["class"] for one in answer["failing"]} == {"new"}
+    assert "no analysis covers this run" in answer["failing"][0]["sentence"]
+
+
+def test_an_incident_excuses_nothing_and_takes_no_excuse_away(ci: Ci, project: Project, history, quarantined) -> None:
+    quarantined("test_03")
+    analysis_refresh(project=project)
+    answer = ci.ask(report(**BULK))
+    by_name = {one["name"]: one for one in answer["failing"]}
+    assert (by_name["test_03"]["class"], by_name["test_03"]["blocks"]) == ("quarantined", False)
+    assert "looks like an infrastructure problem" in by_name["test_03"]["sentence"]
+    assert [one["blocks"] for name, one in by_name.items() if name != "test_03"] == [True] * 14
+    assert codes(answer) == ["not_quarantined"]
+    quarantined(*(name for name in BULK if name != "test_03"))
+    assert ci.ask(report(**BULK))["passed"], "each is excused by name"
 
 
 def test_a_known_flaky_test_is_named_with_its_reruns(ci: Ci, project: Project, send) -> None:
@@ -233,6 +286,75 @@ def test_a_renamed_test_stays_quarantined(ci: Ci, project: Project, history, qua
     assert ci.ask(suite(case("test_new", "fail"), *others))["passed"]
 
 
+# -- the whole run -------------------------------------------------------------------------------------------------
+
+
+def test_another_upload_of_the_run_that_waits_keeps_the_gate_waiting(
+    ci: Ci, history, quarantined, project, monkeypatch
+) -> None:
+    quarantined("test_03")
+    metadata = RunMetadata(build_id="same", branch="main")
+    waiting, _ = upload_receive(project=project, body=body_of(report(test_04="fail")), metadata=metadata)
+    answer = ci.ask(report(**FLAKY), build_id="same", wait=0)
+    assert (answer["decided"], codes(answer)) == (False, ["not_processed"])
+    upload_process(upload_id=waiting.pk)
+    assert codes(ci.get(answer["id"]).json()) == ["ambiguous_identity", "not_quarantined"]
+
+
+@pytest.mark.parametrize(
+    ("file", "expected"),
+    [
+        (b"<testsuite><testcase", ["not_understood"]),
+        (report(test_19="fail")[:700], ["report_partial", "ambiguous_identity"]),  # both name the quarantined test
+        (b"what is this\0", ["not_understood"]),
+    ],
+)
+def test_another_upload_of_the_run_that_was_damaged_holds(ci: Ci, history, quarantined, send, file, expected) -> None:
+    quarantined("test_03")
+    send(file, build_id="same", branch="main")
+    assert codes(ci.ask(report(**FLAKY), build_id="same")) == expected
+
+
+def test_what_comes_after_a_pass_is_judged_when_the_gate_is_asked_again(ci: Ci, history, quarantined, send) -> None:
+    quarantined("test_03")
+    first = ci.ask(report(**FLAKY), build_id="same")
+    assert first["passed"]
+    send(suite(case("test_99", "fail")), build_id="same", branch="main")
+    assert codes(ci.get(first["id"]).json()) == ["not_quarantined"]
+    kept = GateDecision.objects.get(pk=first["id"])
+    assert [answer["passed"] for answer in kept.earlier] == [True], "what let the build pass is not forgotten"
+
+
+def test_a_pass_is_taken_back_while_something_new_waits(ci: Ci, history, quarantined, project) -> None:
+    quarantined("test_03")
+    first = ci.ask(report(**FLAKY), build_id="same")
+    metadata = RunMetadata(build_id="same", branch="main")
+    upload_receive(project=project, body=body_of(report(test_04="fail")), metadata=metadata)
+    again = ci.get(first["id"]).json()
+    assert (first["passed"], again["passed"], again["decided"]) == (True, False, False)
+
+
+def test_without_a_build_id_the_answer_says_that_one_request_was_judged(ci: Ci, history, quarantined) -> None:
+    quarantined("test_03")
+    told = {key: [note["code"] for note in ci.ask(report(**FLAKY), build_id=key)["notes"]] for key in ("", "b")}
+    assert told == {"": ["one_request"], "b": []}
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        ({"truncated": "pytest ran with -x"}, ["cut_short"]),
+        ({"unsent": ["a.xml cannot be opened.", "b.xml is a socket."]}, ["not_sent"]),
+        ({"metadata": json.dumps({"unsent": ["c.xml is away."]})}, ["not_sent"]),
+    ],
+)
+def test_what_the_sender_says_is_missing_holds(ci: Ci, history, quarantined, told, expected) -> None:
+    quarantined("test_03")
+    assert ci.ask(report(**FLAKY), build_id="same")["passed"]
+    assert codes(ci.ask(report(**FLAKY), build_id="same", **told)) == expected, "also of bytes that are known"
+    assert codes(ci.ask(report(**FLAKY), build_id="other", **told)) == expected
+
+
 # -- the norm ----------------------------------------------------------------------------------------------------
 
 
@@ -247,6 +369,61 @@ def test_the_norm_is_that_of_the_same_job_and_shard(ci: Ci, history, quarantined
 def test_a_branch_without_runs_of_its_own_has_the_norm_of_all(ci: Ci, history, quarantined) -> None:
     quarantined("test_03")
     assert codes(ci.ask(report(10, **FLAKY), branch="feature")) == ["too_few_tests"]
+
+
+@pytest.mark.parametrize(
+    ("job", "branch", "pull_request", "environment"),
+    [
+        ("shop/PR-7", "fix", "7", None),
+        ("shop/PR-8", "main", "8", None),
+        ("shop/feature%2Fx", "feature/x", "", None),
+        ("shop/main", "main", "", "image=shop:77be01d"),
+    ],
+)
+def test_branch_and_image_tag_are_no_part_of_a_job(
+    ci: Ci, quarantined, send, job: str, branch: str, pull_request: str, environment: str | None
+) -> None:
+    image = {"image": "shop:3f2a91c"} if environment else {}
+    for number in range(3):
+        send(report(), build_id=f"old{number}", branch="main", job="shop/main", environment=image)
+    quarantined("test_03")
+    told = {"job": job, "branch": branch, "pull_request": pull_request, "environment": environment}
+    answer = ci.ask(report(10, **FLAKY), **told)
+    assert codes(answer) == ["too_few_tests"]
+    assert "such runs have 20" in answer["reasons"][0]["sentence"]
+    assert answer["notes"] == []
+
+
+def test_a_new_job_is_compared_with_runs_of_the_same_tests(ci: Ci, history, quarantined) -> None:
+    quarantined("test_03")
+    answer = ci.ask(report(10, **FLAKY), job="new")
+    assert codes(answer) == ["too_few_tests"]
+    assert "other runs with these tests have 20" in answer["reasons"][0]["sentence"]
+    assert ci.ask(report(**FLAKY), job="new")["passed"]
+
+
+def test_a_job_of_other_tests_is_the_first_of_its_kind(ci: Ci, project: Project, history, quarantined, send) -> None:
+    quarantined("test_03")
+    others = [case(f"other_{n}") for n in range(6)]
+    answer = ci.ask(suite(case("test_03", "fail"), *others), job="new")
+    assert (answer["passed"], [note["code"] for note in answer["notes"]]) == (True, ["first_of_its_kind"])
+    policy_set(project=project, settings=PolicySettings(first_runs=FirstRuns.HOLD), version=0, actor=ANNA)
+    assert codes(ci.ask(suite(case("test_03", "fail"), *others), job="new")) == ["first_of_its_kind"]
+
+
+def test_a_run_that_ends_with_a_failure_is_not_believed_to_be_all_without_a_norm(ci: Ci, send, quarantined) -> None:
+    send(suite(case("test_00"), case("test_03")), build_id="old", branch="main", job="old")
+    quarantined("test_03")
+    others = [case(f"other_{n}") for n in range(6)]
+    assert codes(ci.ask(suite(*others, case("test_03", "fail")), job="new")) == ["cut_short"]
+    assert ci.ask(suite(case("test_03", "fail"), *others), job="new")["passed"]
+
+
+@pytest.mark.parametrize("clock", ["1970-01-01T00:00:00Z", "two hours ago", "2019-05-05T05:05:05Z"])
+def test_a_runners_clock_does_not_switch_the_norm_off(ci: Ci, history, quarantined, clock: str) -> None:
+    quarantined("test_03")
+    stated = (timezone.now() - timedelta(hours=2)).isoformat() if clock == "two hours ago" else clock
+    assert codes(ci.ask(report(10, **FLAKY), started_at=stated)) == ["too_few_tests"]
 
 
 def test_one_short_run_does_not_make_the_norm(ci: Ci, history, quarantined, send) -> None:
@@ -291,7 +468,7 @@ def test_another_exit_code_is_another_question(ci: Ci, history, quarantined) -> 
 def test_what_is_not_processed_in_time_is_decided_when_asked_again(
     upload_token: str, history, quarantined, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dashboard.api.gate.wake_worker", lambda upload_id: None)
+    monkeypatch.setattr("dashboard.api.quarantine.gate.wake_worker", lambda upload_id: None)
     quarantined("test_03")
     ci = Ci(upload_token)
     answer = ci.ask(report(**FLAKY), wait=0)
@@ -310,11 +487,14 @@ def test_what_is_not_processed_in_time_is_decided_when_asked_again(
 
 
 def test_an_upload_that_we_could_not_process_never_passes(ci: Ci, history, quarantined, monkeypatch) -> None:
-    monkeypatch.setattr("dashboard.api.gate.wake_worker", lambda upload_id: None)
+    monkeypatch.setattr("dashboard.api.quarantine.gate.wake_worker", lambda upload_id: None)
     quarantined("test_03")
     answer = ci.ask(report(**FLAKY), wait=0)
     Upload.objects.filter(pk=answer["upload"]).update(state=Upload.State.FAILED)
-    assert codes(ci.get(answer["id"]).json()) == ["not_processed"]
+    assert codes(ci.get(answer["id"]).json()) == ["upload_failed", "report_missing"]
+    upload_reprocess(upload=Upload.objects.get(pk=answer["upload"]))
+    upload_process(upload_id=answer["upload"])
+    assert ci.get(answer["id"]).json()["passed"], "once it is processed, the same question is answered anew"
 
 
 def test_a_decision_is_kept_with_its_run(ci: Ci, history, quarantined) -> None:
@@ -327,9 +507,9 @@ def test_a_decision_is_kept_with_its_run(ci: Ci, history, quarantined) -> None:
 def test_many_at_once_have_one_answer(ci: Ci, upload_token: str, history, quarantined) -> None:
     quarantined("test_03")
     answers = at_once(*[lambda: Ci(upload_token).ask(report(**FLAKY), build_id="same")] * 6)
-    decided = [one for one in answers if one["decided"]]
+    decided = [answer for answer in answers if answer["decided"]]
     assert len(answers) == 6 and decided
-    assert {one["id"] for one in answers} == {answers[0]["id"]}
+    assert {answer["id"] for answer in answers} == {answers[0]["id"]}
     assert all(one == decided[0] for one in decided)
 
 

@@ -1,11 +1,17 @@
 """Who owns a test: by hand, by patterns, by CODEOWNERS as GitHub and GitLab read it."""
 
+import sys
+
 import pytest
+from codeowners import CodeOwners
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from dashboard.quarantine.models import CodeOwnersFile
-from dashboard.quarantine.owners import GITLAB, BadOwners, CodeOwnersBook, OwnerBook, Pattern
-from dashboard.quarantine.owning import code_owners_set, owner_book, owner_of, owner_patterns_set
-from dashboard.quarantine.owning import test_owner_set as owner_set
+from dashboard.quarantine.owners.path_patterns import PathPatterns
+from dashboard.quarantine.owners.rules import GITLAB, BadOwners, CodeOwnersBook, OwnerBook, Pattern
+from dashboard.quarantine.owners.store import code_owners_set, owner_book, owner_of, owner_patterns_set
+from dashboard.quarantine.owners.store import test_owner_set as owner_set
 from ingest.identity import TestName
 from ingest.models import Project, Test
 from tests.quarantine.conftest import report
@@ -74,6 +80,76 @@ def test_a_file_that_cannot_be_read_is_refused_with_a_sentence(bad: str) -> None
     with pytest.raises(BadOwners) as told:
         CodeOwnersBook(bad)
     assert "CODEOWNERS" in told.value.sentence
+
+
+LETTERS = st.sampled_from("ab/*?.")
+PATHS = st.lists(st.text("ab.", min_size=1, max_size=3), min_size=1, max_size=6).map("/".join)
+
+
+@settings(max_examples=3_000)
+@given(st.lists(st.text(LETTERS, min_size=1, max_size=9), min_size=1, max_size=4), PATHS)
+@example(["**/a/**/b"], "b/a/a/b/b")
+@example(["a/**"], "a")
+@example(["/*"], "a/b")
+@example(["**/"], "a/b")
+@example(["**/a/*"], "a/b/a/b")
+def test_patterns_match_as_the_package_that_others_use_has_it(patterns: list[str], path: str) -> None:
+    """`codeowners` is slow where a pattern is made to be; what it says is what is said here."""
+    patterns = [pattern for pattern in patterns if pattern.strip("/") and "//" not in pattern]
+    text = "\n".join(f"{pattern} @{place}" for place, pattern in enumerate(patterns))
+    theirs = CodeOwners(text).matching_line(path)[1]
+    ours = PathPatterns(patterns).last(path)
+    assert ours == (None if theirs is None else theirs - 1)
+
+
+def test_brackets_and_blanks_are_read() -> None:
+    book = CodeOwnersBook("/a[0-9]/x @digit\n/b\\ c/*.p[xy] @blank me@x.example nobody\n/d\\*e @star")
+    assert book.owners("a7/x") == ["@digit"]
+    assert book.owners("ab/x") == []
+    assert book.owners("b c/d e.py") == ["@blank", "me@x.example"]
+    assert book.owners("d*e") == ["@star"] and book.owners("dxe") == []
+
+
+class Steps:
+    """Steps of the interpreter that some work takes: the same on any machine, under any load."""
+
+    def __enter__(self) -> "Steps":
+        self.count = 0
+        sys.setprofile(self._step)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        sys.setprofile(None)
+
+    def _step(self, frame: object, event: str, argument: object) -> None:
+        self.count += event in ("call", "c_call")
+
+
+def test_a_file_of_literal_lines_costs_a_path_its_depth() -> None:
+    few, many = (
+        CodeOwnersBook("".join(f"/src/f{n}/ @o{n}\nname{n} @p\n" for n in range(count))) for count in (10, 9_000)
+    )
+    steps = []
+    for book in (few, many):
+        with Steps() as counted:
+            assert book.owners("src/f7/x/y.py") == ["@o7"]
+        steps.append(counted.count)
+    assert steps[0] == steps[1]
+
+
+def test_so_many_wildcards_are_taken_and_no_more() -> None:
+    line = "**/a*a*a*{}/**/b*b*b{}/**/z @x\n"
+    with pytest.raises(BadOwners, match="2,000 patterns with wildcards"):
+        CodeOwnersBook("".join(line.format(n, n) for n in range(14_000)))
+    assert CodeOwnersBook("".join(line.format(n, n) for n in range(2_000))).owners("a/b/z") == []
+
+
+def test_a_path_is_matched_once_for_all_reports(monkeypatch: pytest.MonkeyPatch) -> None:
+    book, asked = CodeOwnersBook("*.py @x"), []
+    monkeypatch.setattr(PathPatterns, "last", lambda self, path: asked.append(path))
+    for _ in range(3):
+        book.matching("a.py")
+    assert asked == ["a.py", "a.py"]  # lines and exclusions, once
 
 
 def test_the_worst_patterns_that_are_taken_are_answered() -> None:

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analytics.kernel.flakiness import State as Concluded
-from dashboard.quarantine.policy import Candidate, Held, Moment, Plan, cap_of, fits, plan
-from dashboard.quarantine.policy_settings import DEFAULTS, BadSettings, PolicyMode, PolicySettings
+from dashboard.quarantine.policy.plan import Candidate, Moment, NewestQuarantine, Plan, _why, cap_of, fits, plan
+from dashboard.quarantine.policy.settings import DEFAULTS, BadSettings, PolicyMode, PolicySettings
 from dashboard.quarantine.states import LIVE, Action, State
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -30,7 +30,9 @@ FLAKY = Candidate(
 )
 
 
-def planned(*candidates: Candidate, held: tuple[Held, ...] = (), settings: PolicySettings = AT_ONCE, **moment) -> Plan:
+def planned(
+    *candidates: Candidate, held: tuple[NewestQuarantine, ...] = (), settings: PolicySettings = AT_ONCE, **moment
+) -> Plan:
     return plan(settings, Moment(NOW, **({"suite": 1_000} | moment)), candidates, held)
 
 
@@ -45,7 +47,7 @@ def test_a_flaky_test_that_blocks_is_quarantined_or_proposed_as_the_mode_says() 
     step = planned(FLAKY).steps[0]
     assert step.needed == 120
     assert step.reason == (
-        "It passed and failed on the same code 3 times, failed 4 of 100 executions (at least 1.00%) and blocked 2 runs."
+        "It passed and failed on the same code 3 times, failed 4 of 100 runs (at least 1.00%) and blocked 2 runs."
     )
 
 
@@ -70,7 +72,7 @@ def test_every_condition_must_be_met(weaker: dict, settings: PolicySettings) -> 
 
 
 def test_nothing_new_while_an_incident_is_on_but_what_is_clean_may_leave() -> None:
-    clean = Held(5, State.ACTIVE, (2,), enough=True)
+    clean = NewestQuarantine(5, State.ACTIVE, (2,), enough=True)
     told = planned(FLAKY, held=(clean,), incident=True)
     assert told.paused
     assert [step.action for step in told.steps] == [Action.RELEASE]
@@ -84,8 +86,40 @@ def test_past_the_cap_it_shouts_and_the_dearest_come_first() -> None:
     assert planned(*some, suite=10_000, settings=replace(AT_ONCE, most_tests=7)).cap == 7
 
 
+@pytest.mark.parametrize(
+    "dearer",
+    [{"cost": 11.0}, {"blocked": 3}, {"low": 0.02}, {"number": 0}],
+    ids=["costs more", "blocked more", "fails more", "is older"],
+)
+def test_who_is_first_under_the_cap(dearer: dict) -> None:
+    cheaper = replace(FLAKY, number=1)
+    wanted = replace(FLAKY, **({"number": 2} | dearer))
+    told = planned(cheaper, wanted, suite=10)
+    assert ([step.numbers for step in told.steps], told.over) == ([(wanted.number,)], (1,))
+    assert not told.paused
+
+
+def test_what_is_not_known_of_a_test_speaks_for_nothing() -> None:
+    """An analysis that says no more than "flaky" meets no condition, and the sentence counts nothing."""
+    bare = Candidate(1, Concluded.FLAKY)
+    for known, least in (
+        ("evidence", "least_evidence"),
+        ("low", "least_rate"),
+        ("blocked", "least_blocked"),
+        ("default_failures", "least_default_failures"),
+    ):
+        assert not fits(replace(DEFAULTS, **{least: 1}), replace(FLAKY, **{known: getattr(bare, known)}), NOW)
+    assert _why(bare) == (
+        "It passed and failed on the same code 0 times, failed 0 of 0 runs (at least 0.00%) and blocked 0 runs."
+    )
+    assert (bare.cost, bare.clean) == (0, 0)
+    unclean = NewestQuarantine(5, State.ACTIVE, (1,))
+    assert steps(FLAKY, held=(unclean,)) == []
+    assert steps(replace(FLAKY, state=Concluded.BROKEN), held=(unclean,)) == []
+
+
 def test_what_is_live_counts_against_the_cap_and_what_leaves_does_not() -> None:
-    live = tuple(Held(n, State.ACTIVE, (100 + n,)) for n in range(5))
+    live = tuple(NewestQuarantine(n, State.ACTIVE, (100 + n,)) for n in range(5))
     assert planned(FLAKY, held=live, suite=100).over == (1,)
     leaving = (replace(live[0], enough=True), *live[1:])
     assert steps(FLAKY, held=leaving, suite=100) == [("release", (100,)), ("quarantine", (1,))]
@@ -97,40 +131,63 @@ def test_a_small_suite_may_have_one() -> None:
 
 @pytest.mark.parametrize("state", sorted(LIVE))
 def test_what_is_live_is_left_alone(state: State) -> None:
-    assert steps(FLAKY, held=(Held(5, State(state), (1,)),)) == []
+    assert steps(FLAKY, held=(NewestQuarantine(5, State(state), (1,)),)) == []
 
 
 @pytest.mark.parametrize("state", [State.RELEASED, State.FIXED])
 def test_what_flakes_again_is_reopened_and_only_then(state: State) -> None:
-    before, after = (Held(5, state, (1,), ended_at=NOW - timedelta(days=days)) for days in (0.5, 2))
+    before, after = (NewestQuarantine(5, state, (1,), ended_at=NOW - timedelta(days=days)) for days in (0.5, 2))
     assert steps(FLAKY, held=(after,)) == [("reopen", (1,))]
     assert steps(FLAKY, held=(before,)) == []
     assert steps(FLAKY, held=(after,), settings=replace(AT_ONCE, reopen=False)) == []
     assert steps(replace(FLAKY, state=Concluded.BROKEN), held=(after,)) == []
 
 
+@pytest.mark.parametrize("state", [State.RELEASED, State.FIXED])
+def test_what_was_let_go_is_reopened_and_never_begun_anew(state: State) -> None:
+    ended = NewestQuarantine(5, state, (1,), by_people=False, ended_at=NOW - timedelta(days=90))
+    assert steps(FLAKY, held=(ended,), settings=replace(AT_ONCE, reopen=False)) == []
+    assert steps(FLAKY, held=(ended,)) == [("reopen", (1,))]
+    assert steps(FLAKY, held=(replace(ended, ended_at=FLAKY.last_flaked),)) == []  # the flake that it ended with
+
+
+def test_tests_of_which_one_is_broken_are_not_reopened() -> None:
+    ended = NewestQuarantine(5, State.RELEASED, (1, 2), ended_at=NOW - timedelta(days=2))
+    for state, expected in ((Concluded.BROKEN, []), (Concluded.FLAKY, [("reopen", (1, 2))])):
+        assert steps(FLAKY, replace(FLAKY, number=2, state=state), held=(ended,)) == expected
+
+
+@pytest.mark.parametrize("state", [state for state in State if state is not State.ACTIVE])
+def test_only_what_is_active_is_released(state: State) -> None:
+    held = NewestQuarantine(5, state, (1,), enough=True, ended_at=NOW)
+    assert steps(FLAKY, held=(held,)) == []
+    broken = steps(replace(FLAKY, state=Concluded.BROKEN), held=(replace(held, by_policy=True),))
+    assert broken == ([("reject", (1,))] if state is State.PROPOSED else [])
+
+
 @pytest.mark.parametrize("state", [State.EXPIRED, State.REJECTED])
 def test_what_people_let_go_is_left_alone_for_a_while(state: State) -> None:
-    ended = Held(5, state, (1,), ended_at=NOW - timedelta(days=29))
+    ended = NewestQuarantine(5, state, (1,), ended_at=NOW - timedelta(days=29))
     assert steps(FLAKY, held=(ended,)) == []
     assert steps(FLAKY, held=(replace(ended, ended_at=NOW - timedelta(days=31)),)) == [("quarantine", (1,))]
+    assert steps(FLAKY, held=(replace(ended, ended_at=NOW - timedelta(days=30)),)) == [("quarantine", (1,))]
     assert steps(FLAKY, held=(replace(ended, by_people=False),)) == [("quarantine", (1,))]
 
 
 def test_clean_long_enough_is_released_unless_the_policy_leaves_that_to_people() -> None:
-    clean = Held(5, State.ACTIVE, (1, 2), enough=True)
+    clean = NewestQuarantine(5, State.ACTIVE, (1, 2), enough=True)
     assert steps(held=(clean,)) == [("release", (1, 2))]
     assert steps(held=(clean,), settings=replace(AT_ONCE, release=False)) == []
 
 
 def test_a_policys_quarantine_of_a_test_that_broke_is_released_and_somebodys_is_not() -> None:
-    broken, held = replace(FLAKY, state=Concluded.BROKEN), Held(5, State.ACTIVE, (1,), by_policy=True)
+    broken, held = replace(FLAKY, state=Concluded.BROKEN), NewestQuarantine(5, State.ACTIVE, (1,), by_policy=True)
     assert steps(broken, held=(held,)) == [("release", (1,))]
     assert steps(broken, held=(replace(held, by_policy=False),)) == []
 
 
 def test_a_proposal_of_the_policy_is_taken_back_when_the_test_is_something_else() -> None:
-    proposed = Held(5, State.PROPOSED, (1,), by_policy=True)
+    proposed = NewestQuarantine(5, State.PROPOSED, (1,), by_policy=True)
     assert steps(replace(FLAKY, state=Concluded.BROKEN), held=(proposed,)) == [("reject", (1,))]
     assert steps(held=(proposed,)) == [("reject", (1,))]
     assert steps(replace(FLAKY, state=Concluded.BROKEN), held=(replace(proposed, by_policy=False),)) == []
@@ -149,11 +206,11 @@ _CANDIDATES = st.lists(
         flaky_since=st.sampled_from([None, NOW - timedelta(days=5)]),
         last_flaked=st.sampled_from([None, NOW - timedelta(days=1)]),
     ),
-    unique_by=lambda one: one.number,
+    unique_by=lambda build: build.number,
 )
 _HELD = st.lists(
     st.builds(
-        Held,
+        NewestQuarantine,
         id=st.integers(0, 10**6),
         state=st.sampled_from(State),
         numbers=st.tuples(st.integers(0, 12)),
@@ -178,7 +235,7 @@ _SETTINGS = st.builds(
 @given(_SETTINGS, _CANDIDATES, _HELD, st.booleans(), st.integers(0, 100))
 def test_whatever_is_held_the_rules_hold(settings, candidates, held, incident: bool, suite: int) -> None:
     told = plan(settings, Moment(NOW, suite, incident), candidates, held)
-    state_of = {one.number: one.state for one in candidates}
+    state_of = {candidate.number: candidate.state for candidate in candidates}
     comes = [step for step in told.steps if step.action in (Action.PROPOSE, Action.QUARANTINE, Action.REOPEN)]
     assert all(state_of[number] is Concluded.FLAKY for step in comes for number in step.numbers)
     assert not (incident and comes)
@@ -189,9 +246,9 @@ def test_whatever_is_held_the_rules_hold(settings, candidates, held, incident: b
     assert len(live) + len(added) <= max(told.cap, len(live))
     assert len(set(added)) == len(added) and not set(added) & live
     assert all(
-        fits(settings, one, NOW)
-        for one in candidates
-        if any(s.quarantine is None and s.numbers == (one.number,) for s in comes)
+        fits(settings, candidate, NOW)
+        for candidate in candidates
+        if any(s.quarantine is None and s.numbers == (candidate.number,) for s in comes)
     )
 
 
@@ -216,3 +273,27 @@ def test_settings_that_cannot_be_are_refused_with_a_sentence(wrong: dict) -> Non
     with pytest.raises(BadSettings) as told:
         PolicySettings.from_json(wrong)
     assert next(iter(wrong)) in told.value.sentence
+
+
+@pytest.mark.parametrize(
+    ("setting", "field", "least", "step"),
+    [
+        ("least_evidence", "evidence", 3, 1),
+        ("least_rate", "low", 0.5, 0.001),
+        ("least_blocked", "blocked", 3, 1),
+        ("least_default_failures", "default_failures", 3, 1),
+    ],
+)
+def test_a_condition_that_is_just_met_is_met(setting: str, field: str, least: float, step: float) -> None:
+    """And one that is missed by the least is not."""
+    begun = NOW - timedelta(days=DEFAULTS.least_age_days)
+    meeting = replace(FLAKY, evidence=9, low=0.9, blocked=9, default_failures=9, flaky_since=begun)
+    settings = replace(DEFAULTS, **{setting: least})
+    assert fits(settings, replace(meeting, **{field: least}), NOW)
+    assert not fits(settings, replace(meeting, **{field: least - step}), NOW)
+    assert not fits(settings, replace(meeting, flaky_since=begun + timedelta(seconds=1)), NOW)
+
+
+def test_why_says_how_many_runs_were_blocked() -> None:
+    single, several = (_why(replace(FLAKY, blocked=blocked)) for blocked in (1, 1_200))
+    assert single.endswith("blocked 1 run.") and several.endswith("blocked 1,200 runs.")

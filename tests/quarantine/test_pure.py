@@ -6,8 +6,22 @@ import pytest
 
 from tests.test_architecture import ROOT, imports, room_of
 
-PURE = ("states", "scope", "runners", "gate", "policy_settings", "policy", "simulation", "exports", "owners")
-MAY = ("numpy", "codeowners", "analytics.kernel", "ingest.identity", *(f"dashboard.quarantine.{name}" for name in PURE))
+PURE = (
+    "states",
+    "scope",
+    "exports",
+    "gate/runners",
+    "gate/decision",
+    "policy/settings",
+    "policy/plan",
+    "policy/simulation",
+    "owners/path_patterns",
+    "owners/rules",
+)
+MAY = (
+    *("numpy", "analytics.kernel", "analytics.runs.failing_tests", "ingest.identity"),
+    *(f"dashboard.quarantine.{name.replace('/', '.')}" for name in PURE),
+)
 
 
 @pytest.mark.parametrize("name", PURE)

@@ -8,8 +8,8 @@ from django.test import Client
 from django.utils import timezone
 
 from dashboard.quarantine.models import Policy, Quarantine
-from dashboard.quarantine.owners import Pattern
-from dashboard.quarantine.owning import owner_patterns_set
+from dashboard.quarantine.owners.rules import Pattern
+from dashboard.quarantine.owners.store import owner_patterns_set
 from ingest.models import Token
 from ingest.services import project_create, token_create
 from tests.api_client import Program, code
@@ -130,6 +130,16 @@ def test_odd_bodies_are_refused(bot: Program, shop: Analysed, body: str) -> None
     assert bot.post_raw(f"quarantines/{made['id']}/approve", body).status_code in (400, 422)
 
 
+def test_lists_hold_what_holds_for_a_branch_or_pull_request(bot: Program, shop: Analysed) -> None:
+    made = make_one(bot, shop, state="active", branches=["release/*"])["id"]
+    pulls = make_one(bot, shop, "victim", state="active", branches=["pull/*"])["id"]
+    ids = lambda query: [one["id"] for one in shop.reader.get(f"quarantines?{query}").json()["results"]]  # noqa: E731
+    assert ids("branch=release/2") == [made]
+    assert ids("branch=release/evil&pull_request=7") == [pulls]
+    assert ids("branch=other") == []
+    assert ids("") == [pulls, made]
+
+
 # -- exports -----------------------------------------------------------------------------------------------------
 
 
@@ -141,6 +151,8 @@ def test_exports_hold_what_is_active_here(bot: Program, shop: Analysed) -> None:
     assert names("") == ["flaky", "victim"]
     assert names("?branch=other") == ["victim"]
     assert names("?environment=os=mac") == ["flaky"]
+    assert names("?branch=main") == ["flaky", "victim"]
+    assert names("?branch=main&pull_request=7") == ["victim"]
     text = shop.reader.get("quarantines/export/text")
     assert (text.content, text["Content-Type"]) == (
         b"shop.checkout flaky\nshop.checkout victim\n",

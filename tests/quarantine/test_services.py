@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from dashboard.quarantine.models import Member, Quarantine, QuarantineEvent
-from dashboard.quarantine.progress import progress_of
+from dashboard.quarantine.progress import is_within, progress_of
 from dashboard.quarantine.selectors import active_tests, live_quarantine_of, quarantines_of
 from dashboard.quarantine.services import (
     AlreadyQuarantined,
@@ -17,7 +17,7 @@ from dashboard.quarantine.services import (
     quarantine_create,
 )
 from dashboard.quarantine.states import Action, NotAllowed, State
-from ingest.models import Project, Test
+from ingest.models import Project, Run, Test
 from tests.at_once import at_once
 from tests.quarantine.conftest import ANNA, BEN, report
 
@@ -137,6 +137,14 @@ def test_progress_counts_clean_runs_since_the_last_failure_and_what_was_masked(
     assert (progress.clean, progress.needed, progress.masked, progress.enough) == (2, 3, 2, False)
     send(report(4), build_id="last", started_at=timezone.now())
     assert progress_of(quarantine, tests[:1]).enough
+
+
+@pytest.mark.parametrize(
+    ("branches", "within"), [(["release/*"], False), (["*"], False), (["pull/*"], True), ([], True)]
+)
+def test_a_forks_run_without_a_number_is_a_pull_request_too(project, branches: list[str], within: bool) -> None:
+    run = Run(project=project, branch="release/evil", untrusted=True)
+    assert is_within(Quarantine(project=project, branches=branches), project, run) is within
 
 
 def test_a_failure_outside_the_scope_is_not_masked(project, tests, quarantined, send) -> None:

@@ -56,3 +56,12 @@ def test_every_state_can_be_reached() -> None:
 
 def test_a_rejected_proposal_stays_rejected() -> None:
     assert possible(State.REJECTED) == ()
+
+
+def test_what_is_not_possible_is_said_with_what_would_be() -> None:
+    for action, transition in TRANSITIONS.items():
+        for state in set(State) - set(transition.origins):
+            said = NotAllowed(action, state).sentence
+            assert said.startswith(f"It is {state}, and {action} is possible only when it is ")
+            assert all(origin in said for origin in transition.origins) and "None" not in said
+            assert transition.origins or said.endswith("new.")

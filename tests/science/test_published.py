@@ -6,7 +6,8 @@ import gzip
 import numpy as np
 import pytest
 
-from analytics.kernel import bursts, clusters, executions, orders, rates, reruns
+from analytics.kernel import bursts, clusters, orders, rates, reruns
+from tests.analytics.outcomes import of_matrix
 from tests.conftest import DATA, needs_data
 
 pytestmark = needs_data
@@ -29,7 +30,7 @@ def matrix(patterns: list[str]) -> np.ndarray:
 def test_rates_and_bursts_of_all_flaky_tests_are_exact() -> None:
     published = rows("reruns/msr20_flaky_tests.csv")
     outcomes = matrix([row["pattern"] for row in published])
-    ran = executions.of_matrix(outcomes)
+    ran = of_matrix(outcomes)
     one = np.zeros(outcomes.shape[1], dtype=int)
     found, rate = bursts.bursts(ran, one, one), rates.failure_rates(ran)
     assert rate.rate == pytest.approx([float(row["fail_rate"]) for row in published], abs=1e-12)
@@ -43,9 +44,7 @@ def test_identical_failure_sets_come_out_as_clusters(project: str, sizes: list[i
     names = [row["test"] for row in reruns_of]
     column = next(name for name in reruns_of[0] if name.startswith("outcomes"))
     outcomes = matrix([row[column] for row in reruns_of])
-    found = clusters.clusters(
-        clusters.incidence(executions.of_matrix(outcomes), np.arange(outcomes.shape[1]), outcomes.shape[1])
-    )
+    found = clusters.clusters(clusters.incidence(of_matrix(outcomes), np.arange(outcomes.shape[1]), outcomes.shape[1]))
     published = [row for row in rows("reruns/msr20_identical_failure_sets.csv") if row["project"] == project]
     groups = [row["tests"].split(" | ") for row in published if int(row["n_tests"]) > 1]
     assert sorted(map(len, groups), reverse=True) == sizes

@@ -17,10 +17,10 @@ from typing import Any
 import psutil
 import redis
 
-from dashboard.embedded import Cluster
-from dashboard.supervisor import Child, Supervisor
+from dashboard.ops.embedded import Cluster
+from dashboard.ops.supervisor import Child, Supervisor
 from tests.conftest import ROOT
-from tests.faults.server import Server, free_port, until
+from tests.faults.server import BUSY, Server, free_port, until
 from tests.server.provision import NO_REDIS, redis_server
 
 PROCESSES = {
@@ -66,7 +66,9 @@ class Installation(Server):
 
     def manage(self, *arguments: str) -> str:
         command = [sys.executable, "manage.py", *arguments]
-        done = subprocess.run(command, cwd=ROOT, env=self._environment, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(
+            command, cwd=ROOT, env=self._environment, capture_output=True, text=True, timeout=120 * BUSY
+        )
         assert done.returncode == 0, done.stderr
         return done.stdout
 
@@ -106,7 +108,7 @@ class Installation(Server):
         return [process for process in found if all(word in _line(process) for word in words)]
 
     def redis(self) -> "redis.Redis":
-        return redis.Redis(port=self.redis_port, socket_timeout=5)
+        return redis.Redis(port=self.redis_port, socket_timeout=5 * BUSY)
 
     def broker_answers(self) -> bool:
         with suppress(redis.ConnectionError, redis.TimeoutError):

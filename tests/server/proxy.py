@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from tests.conftest import ROOT
-from tests.faults.server import free_port, until
+from tests.faults.server import BUSY, free_port, until
 
 _SHIPPED = ROOT / "deploy" / "proxy" / "nginx.conf"
 _TEMPORARY = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
@@ -65,6 +65,7 @@ def _shipped(home: Path, web: int, port: int) -> str:
         "listen 443 ssl": f"listen 127.0.0.1:{port} ssl",
         "listen [::]:443 ssl http2;": "",
         "/etc/ssl/flakeboard": str(home),
+        "/var/log/nginx/flakeboard.log": str(home / "access.log"),
         "server 127.0.0.1:8000;": f"server 127.0.0.1:{web};",
     }
     for shipped, here in changes.items():
@@ -96,4 +97,4 @@ def proxied(program: Path, home: Path, web: int) -> Iterator[Proxy]:
         yield proxy
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(30 * BUSY)

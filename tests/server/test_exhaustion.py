@@ -6,32 +6,40 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from typing import Any
 
 import psycopg2
 import pytest
 
-from tests.faults.server import assert_each_counted_once, send_all, sending, suite, until
+from tests.faults.server import BUSY, assert_each_counted_once, send_all, sending, stretched, suite, until
 from tests.server.installation import Installation
 
 pytestmark = pytest.mark.processes
 UPLOAD = "/api/v1/projects/my-project/uploads?build_id=1"
-GATE = "/api/v1/projects/my-project/gate?build_id=1&exit_code=0&wait=1"
+GATE = "/api/v1/projects/my-project/gate?build_id={}&exit_code=1&wait=5"
 
 
-def asked(installation: Installation, path: str) -> tuple[int, str | None, dict[str, object]]:
+def asked(installation: Installation, path: str, build: int = 1) -> tuple[int, str | None, dict[str, Any]]:
     """Status, Retry-After and body of a request with a report."""
     headers = {"Authorization": f"Bearer {installation.token}", "Content-Type": "application/xml"}
-    with closing(http.client.HTTPConnection("127.0.0.1", installation.port, timeout=60)) as connection:
-        connection.request("POST", path, suite(1), headers)
+    with closing(http.client.HTTPConnection("127.0.0.1", installation.port, timeout=60 * BUSY)) as connection:
+        connection.request("POST", path, suite(build), headers)
         response = connection.getresponse()
         return response.status, response.headers["Retry-After"], json.loads(response.read())
 
 
 def assert_told_to_come_back(installation: Installation) -> None:
-    for path in (UPLOAD, GATE):
+    for path in (UPLOAD, GATE.format(1)):
         status, again, body = asked(installation, path)
         assert (status, bool(again)) == (503, True)
         assert "passed" not in body, "no error is ever a pass"
+
+
+def assert_held(installation: Installation, build: int) -> None:
+    """The gate is back, and what it is sent is held and counted as any upload."""
+    body = asked(installation, GATE.format(build), build)[2]
+    assert body["passed"] is False
+    installation.accepted[build] = body["upload"]
 
 
 @contextmanager
@@ -62,6 +70,7 @@ def test_without_a_free_connection_one_is_told_to_come_back(installation: Instal
     with all_connections_taken(installation):
         assert_told_to_come_back(installation)
     send_all(installation, range(750, 752))
+    assert_held(installation, 770)
     assert_each_counted_once(installation, installation.accepted)
 
 
@@ -77,8 +86,9 @@ def test_behind_a_lock_of_a_minute_one_is_told_to_come_back(installation: Instal
             assert installation.answers()
             assert installation.request("GET", "/health/live")[0] == 200
         assert sender.is_alive(), "an upload was taken where none can be written down"
-    sender.join(15)
+    sender.join(stretched(15))
     assert not sender.is_alive(), "it has not recovered within 15 seconds"
+    assert_held(installation, 771)
     assert_each_counted_once(installation, installation.accepted)
 
 

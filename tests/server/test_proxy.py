@@ -1,19 +1,24 @@
-"""Two hundred that send half a request and then nothing: the proxy that is shipped keeps them from everybody else."""
+"""The proxy that is shipped: two hundred half requests keep nobody out, and no log of it tells a secret."""
 
 import http.client
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
+from pathlib import Path
 
 import pytest
 
-from tests.faults.server import assert_each_counted_once, suite
+from tests.faults.server import BUSY, assert_each_counted_once, free_port, suite
 from tests.server.installation import Installation
 from tests.server.provision import NO_NGINX, nginx
 from tests.server.proxy import Proxy, proxied
 
 pytestmark = [pytest.mark.processes, pytest.mark.skipif(nginx() is None, reason=NO_NGINX)]
 SLOW = 200
+LINKS = (
+    *("/invitations/canary", "/invitations/canary/", "/sign-in/MQ/canary", "/Sign-In/canary/canary/"),
+    *("//sign-in/MQ/canary?next=/", "/password/reset/MQ/canary"),
+)
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +44,9 @@ def halves(installation: Installation) -> dict[str, bytes]:
 
 
 def asked(proxy: Proxy, method: str, path: str, body: bytes | None = None, **headers: str) -> tuple[int, bytes]:
-    with closing(http.client.HTTPSConnection("localhost", proxy.port, timeout=30, context=proxy.tls)) as connection:
+    with closing(
+        http.client.HTTPSConnection("localhost", proxy.port, timeout=30 * BUSY, context=proxy.tls)
+    ) as connection:
         connection.request(method, path, body, headers)
         response = connection.getresponse()
         return response.status, response.read()
@@ -64,3 +71,18 @@ def test_two_hundred_half_requests_keep_nobody_out(
         assert asked(proxy, "GET", "/sign-in")[0] == 200
         send(installation, proxy, build)
         assert_each_counted_once(installation, installation.accepted)
+
+
+def test_no_log_of_the_proxy_tells_a_link_that_lets_somebody_in(tmp_path: Path) -> None:
+    """Web is away, so that nginx has an error to tell with each request."""
+    program = nginx()
+    assert program is not None
+    with proxied(program, tmp_path, free_port()) as proxy:
+        for path in (*LINKS, "/sso/callback?code=canary"):
+            assert asked(proxy, "GET", path, Referer=f"https://localhost{path}")[0] == 502
+        assert asked(proxy, "GET", "/projects/shop/runs")[0] == 502
+    logs = {name: (tmp_path / name).read_text() for name in ("access.log", "error.log")}
+    assert "/projects/shop/runs" in logs["access.log"] and "/projects/shop/runs" in logs["error.log"]
+    assert logs["access.log"].count("/invitations/...") == 2
+    assert "canary" not in logs["access.log"]
+    assert not [line for line in logs["error.log"].splitlines() if "canary" in line and "/sso/" not in line]

@@ -8,8 +8,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from dashboard import health, logs
-from dashboard.watchdog import Watch
+from dashboard.ops import health, logs
+from dashboard.ops.watchdog import Watch
 from ingest.models import Project, Upload
 from tests.conftest import Send
 
@@ -155,6 +155,36 @@ def test_a_request_keeps_the_name_that_the_proxy_gave_it_if_it_is_one(client: Cl
     assert len(answered) >= 8
 
 
+LINKS = (
+    *("/invitations/canary", "/invitations/canary/", "/invitations//canary", "/INVITATIONS/canary"),
+    *("/sign-in/MQ/canary", "/sign-in/MQ/canary/", "/sign-in/canary", "/sign-in//canary/canary"),
+    *("/password/reset/MQ/canary", "/password/reset/MQ/canary/", "/x/sign-in/canary/canary"),
+    *("/sign-in?next=/invitations/canary", "/sign-in?next=%2Finvitations%2Fcanary", "/sso/callback?code=canary"),
+)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("link", LINKS)
+@pytest.mark.parametrize("form", ["line", "json"])
+def test_no_line_tells_a_link_that_lets_somebody_in(
+    client: Client, caplog: pytest.LogCaptureFixture, link: str, form: str
+) -> None:
+    """Whether the address is a route or not; Django tells of those that are none."""
+    caplog.set_level(logging.DEBUG)
+    client.get(link)
+    client.post(link)
+    lines = [logs.FORMATTERS[form]().format(entry) for entry in caplog.records]
+    assert [line for line in lines if "canary" in line] == []
+    assert any("flakeboard.requests" in line for line in lines)
+
+
+def test_errors_that_name_a_link_are_masked_and_other_addresses_stay() -> None:
+    said = "Error handling request /invitations/canary-1 and http://x/sign-in/MQ/canary-2?next=/; GET /sign-in 200"
+    assert logs.clean(said) == "Error handling request /invitations/… and http://x/sign-in/…?next=/; GET /sign-in 200"
+    kept = "POST /projects/shop/invitations/12/revoke 302, /sign-in, /password/lost, /sign-input/a"
+    assert logs.clean(kept) == kept
+
+
 @pytest.mark.django_db
 def test_a_request_is_logged_without_its_query_and_without_what_signs_in(
     client: Client, caplog: pytest.LogCaptureFixture
@@ -164,7 +194,7 @@ def test_a_request_is_logged_without_its_query_and_without_what_signs_in(
     client.get("/sign-in/MQ/canary-token")
     said = [entry.getMessage() for entry in caplog.records if entry.name == "flakeboard.requests"]
     assert said[0].startswith("GET /sign-in 200")
-    assert said[1].startswith("GET /sign-in/MQ/… ")
+    assert said[1].startswith("GET /sign-in/… 403")
     assert "canary" not in "".join(said)
 
 

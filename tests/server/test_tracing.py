@@ -18,7 +18,9 @@ import sys
 from io import BytesIO
 from wsgiref.util import setup_testing_defaults
 from dashboard.wsgi import application
-environ = {"PATH_INFO": "/health/live", "HTTP_AUTHORIZATION": "Bearer flk_upload_canary", "QUERY_STRING": "a=canary"}
+from dashboard.ops.static_files import collect
+collect()
+environ = {"PATH_INFO": sys.argv[1], "HTTP_AUTHORIZATION": "Bearer flk_upload_canary", "QUERY_STRING": "a=canary"}
 setup_testing_defaults(environ)
 print(b"".join(application(environ, lambda status, headers, *rest: print(status))).decode())
 print("loaded" if any(name.startswith("opentelemetry") for name in sys.modules) else "not loaded")
@@ -69,9 +71,10 @@ def collector() -> Iterator[Collector]:
     server.server_close()
 
 
-def ask(home: Path, **environment: str) -> str:
+def ask(home: Path, path: str = "/health/live", **environment: str) -> str:
     told = os.environ | {"FLAKEBOARD_HOME": str(home), "DJANGO_SETTINGS_MODULE": "dashboard.settings", **environment}
-    done = subprocess.run([sys.executable, "-c", ASK], cwd=ROOT, env=told, capture_output=True, text=True, timeout=120)
+    command = [sys.executable, "-c", ASK, path]
+    done = subprocess.run(command, cwd=ROOT, env=told, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -81,7 +84,16 @@ def test_requests_are_traced_to_the_collector(collector: Collector, tmp_path: Pa
     said = ask(tmp_path, OTEL_EXPORTER_OTLP_ENDPOINT=f"http://127.0.0.1:{port}", OTEL_EXPORTER_OTLP_COMPRESSION="none")
     assert "200 OK" in said
     assert any(span.startswith("GET") for span in collector.spans())
-    assert b"flk_upload_canary" not in b"".join(collector.received)
+    assert b"canary" not in b"".join(collector.received)
+
+
+@pytest.mark.parametrize("path", ["/invitations/canary/", "/sign-in/MQ/canary/", "/sign-in/canary"])
+def test_no_trace_tells_a_link_that_lets_somebody_in(collector: Collector, tmp_path: Path, path: str) -> None:
+    port = collector.server_address[1]
+    ask(tmp_path, path, OTEL_EXPORTER_OTLP_ENDPOINT=f"http://127.0.0.1:{port}", OTEL_EXPORTER_OTLP_COMPRESSION="none")
+    sent = b"".join(collector.received)
+    assert path.split("/")[1].encode() in sent
+    assert b"canary" not in sent
 
 
 def test_without_a_collector_nothing_of_it_is_loaded(tmp_path: Path) -> None:

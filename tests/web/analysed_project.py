@@ -1,9 +1,10 @@
 """A small simulated project, loaded as CI would and analysed, with hostile names among its tests.
 
-`tests/web/conftest.py` offers it as the fixture `demo`: made once a module, what a test changes is rolled back."""
+`tests/web/conftest.py` offers it as the fixture `demo`: made once a process, what a test changes is rolled back."""
 
+import copy
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 
 import pytest
@@ -13,13 +14,14 @@ from django.urls import reverse
 
 from analytics.models import Analysis
 from analytics.services import analysis_refresh
-from analytics.simulate import History, Kind, Settings, simulate
+from analytics.simulation import History, Kind, Settings, simulate
 from ingest.metadata import RunMetadata
 from ingest.models import Project, Test, Token
 from ingest.processing import upload_process
 from ingest.services import project_create, token_create, upload_receive
-from tests.api_client import Program, committed_once
+from tests.api_client import Program
 from tests.conftest import body_of
+from tests.furnished import FurnishedDatabases
 from tests.people.signed_in import browser_of
 
 SETTINGS = Settings(
@@ -102,7 +104,9 @@ def _load(project: Project, history: History) -> None:
                 content = content.replace(simulated, name)
             files.append((path, content))
         metadata = RunMetadata.from_json(upload.metadata)
-        received, _ = upload_receive(project=project, body=body_of(*files), metadata=metadata)
+        received, _ = upload_receive(
+            project=project, body=body_of(*files), metadata=metadata, stated_at=metadata.started_at
+        )
         upload_process(upload_id=received.pk)
 
 
@@ -115,8 +119,8 @@ def make(slug: str = "sim", settings: Settings = SETTINGS) -> Demo:
 
 
 @pytest.fixture(scope="module")
-def committed_demo(django_db_setup: None, django_db_blocker) -> Iterator[Demo]:
-    with committed_once(django_db_blocker, make) as made:
+def committed_demo(furnished_databases: FurnishedDatabases) -> Iterator[Demo]:
+    with furnished_databases.lend("demo", make) as made:
         yield made
 
 
@@ -124,7 +128,7 @@ def committed_demo(django_db_setup: None, django_db_blocker) -> Iterator[Demo]:
 def demo(committed_demo: Demo, db: None, monkeypatch: pytest.MonkeyPatch) -> Demo:
     """The analysed project; an analysis that a test asks for is noted and not run."""
     monkeypatch.setattr("dashboard.tasks.refresh_analysis.delay", lambda project_id: None)
-    return committed_demo
+    return replace(committed_demo, project=copy.deepcopy(committed_demo.project))
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from ingest.models import Project
 from ingest.services import project_create
+from tests.web.reading import flat
 
 _CELL = re.compile(r"</(?:td|th|li|p|div|dt|dd|h\d|option)>")
 _TAG = re.compile(r"<(script|style)\b.*?</\1>|<[^>]+>", re.DOTALL)
@@ -21,7 +22,7 @@ _TAG = re.compile(r"<(script|style)\b.*?</\1>|<[^>]+>", re.DOTALL)
 def source_of(client: Client, address: str, **query: object) -> str:
     response = client.get(address, query)
     assert response.status_code == 200, address
-    return response.content.decode()
+    return flat(response)
 
 
 def words_of(client: Client, address: str, **query: object) -> str:

@@ -4,8 +4,14 @@ import re
 from html import unescape
 
 from django.db import connection
+from django.http import HttpResponse
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+
+
+def flat(response: HttpResponse) -> str:
+    """A page's source without its line breaks: where a template breaks a line is nothing that a reader sees."""
+    return re.sub(r"\s*\n\s*", " ", response.content.decode())
 
 
 def words(html: str) -> str:

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.web.ansi import coloured
-from dashboard.web.text import without_escapes
+from dashboard.web.ansi import coloured, without_escapes
 
 ALLOWED = re.compile(r'<span class="fb-ansi-[a-z0-9 -]+">|</span>')
 

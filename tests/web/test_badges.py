@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import pytest
 from django.test import Client
 
-from dashboard.web.badges import svg
+from dashboard.web.project.badges import svg
 from ingest.models import Token
 from ingest.services import project_create, token_create
 from tests.web.analysed_project import Demo

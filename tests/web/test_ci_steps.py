@@ -1,4 +1,4 @@
-"""The steps on the set-up page and in the docs are the same text."""
+"""The steps on the setup page and in the docs are the same text."""
 
 import html
 import re
@@ -7,7 +7,7 @@ import pytest
 from django.template.loader import render_to_string
 from django.test import Client
 
-from dashboard.web.setup import CI_STEPS, SCOPES, CiSteps
+from dashboard.web.project.setup import CI_STEPS, SCOPES, CiSteps
 from ingest.models import Token
 from tests.conftest import ROOT
 from tests.web.test_pages import at, text_of

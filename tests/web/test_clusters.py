@@ -5,7 +5,7 @@ from django.test import Client
 from django.urls import reverse
 
 from analytics.models import ClusterFinding
-from dashboard.web.clusters import agreement_words
+from dashboard.web.insights.clusters import agreement_words
 from tests.web.analysed_project import HOSTILE, Demo
 from tests.web.listing import new_project, queries_of, rows_of, source_of, words_of
 
@@ -58,7 +58,7 @@ def test_filters_by_view_and_by_a_test_inside(demo: Demo, reader: Client) -> Non
     name = every[0]["tests"][-1]
     found = rows_of(reader, demo.at("clusters"), q=name)
     assert found == [row for row in every if any(name in test for test in row["tests"])]
-    assert "No cluster fits." in words_of(reader, demo.at("clusters"), q="no such test")
+    assert "No matching clusters." in words_of(reader, demo.at("clusters"), q="no such test")
 
 
 def test_one_cluster_has_what_the_api_has(demo: Demo, reader: Client) -> None:

@@ -7,7 +7,7 @@ from django.template import Context, Template
 from django.test import Client, RequestFactory
 
 from dashboard.web import docs
-from dashboard.web.helps import HELPS
+from dashboard.web.glossary import HELPS
 from tests.conftest import ROOT
 
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 from django.test import RequestFactory
 
-from dashboard.web.exporting import exported
+from dashboard.web.export import exported
 
 HEADERS = ("name", "failed", "rate", "at", "causes")
 
@@ -35,6 +35,18 @@ def test_a_name_that_looks_like_a_formula_is_text_in_a_spreadsheet(name: str) ->
 
 def test_negative_numbers_stay_numbers() -> None:
     assert cells([row("t", -3, rate=-0.5)])[1][1:3] == ["-3", "-0.5"]
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "|"])
+def test_a_spreadsheet_that_splits_at_other_signs_finds_no_formula_inside_a_name(separator: str) -> None:
+    name = f"a{separator}=HYPERLINK(1){separator}b"
+    lines = csv.reader(io.StringIO(file_of([row(name)], "csv"), newline=""), delimiter=separator)
+    assert not any(cell.startswith("=") for line in lines for cell in line)
+
+
+def test_every_cell_is_quoted() -> None:
+    line = file_of([row("t", None, rate=-0.5, causes=["x"])], "csv").splitlines()[1]
+    assert line == '"t","","-0.5","","x"'
 
 
 def test_quotes_commas_line_breaks_and_foreign_writing_survive_csv() -> None:

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 from django.test import Client
 
-from dashboard.web.feed import ENTRIES
+from dashboard.web.project.feed import ENTRIES
 from ingest.models import Test
 from ingest.services import project_create
 from tests.web.analysed_project import HOSTILE, Demo
@@ -30,11 +30,11 @@ def test_it_holds_the_flaky_tests_newest_first(demo: Demo, reader: Client) -> No
     links = [one.find(f"{ATOM}link").attrib["href"] for one in found]  # type: ignore[union-attr]
     assert [int(link.rsplit("/", 1)[1]) for link in links] == [one["number"] for one in said]
     assert text(found[0], "updated").replace("+00:00", "Z") == said[0]["flaky_since"]
-    assert f"Failed {said[0]['failed']} of {said[0]['executed']} executions" in text(found[0], "summary")
+    assert f"Failed {said[0]['failed']} of {said[0]['executed']} runs" in text(found[0], "summary")
 
 
 def test_an_entry_keeps_its_id_between_readings(demo: Demo, reader: Client) -> None:
-    once, twice = ([text(one, "id") for one in entries(reader, demo.at("flaky_feed"))] for _ in range(2))
+    once, twice = ([text(entry, "id") for entry in entries(reader, demo.at("flaky_feed"))] for _ in range(2))
     assert once == twice
     assert len(set(once)) == len(once)
 
@@ -50,7 +50,7 @@ def test_names_are_text_in_titles_and_summaries(demo: Demo, reader: Client) -> N
 
 def test_characters_that_xml_cannot_hold_do_not_break_it(demo: Demo, reader: Client) -> None:
     Test.objects.filter(project=demo.project).update(name="a\x01b\x1b[31mc\ufffe")
-    assert {text(one, "title") for one in entries(reader, demo.at("flaky_feed"))} == {"a␁bc\ufffd is flaky"}
+    assert {text(entry, "title") for entry in entries(reader, demo.at("flaky_feed"))} == {"a␁bc\ufffd is flaky"}
 
 
 def test_a_feed_without_an_analysis_is_empty(demo: Demo, reader: Client) -> None:

@@ -142,8 +142,8 @@ def test_projects_are_found_by_name(many: Demo, reader: Client) -> None:
     rows = json.loads(b"".join(reader.get("/", {"format": "json", "q": "web"}).streaming_content))
     assert [row["project"] for row in rows] == [f"web-{number:03}" for number in ROWS]
     nothing = words(read(reader, q="none is called so"))
-    assert "No project fits. Show all" in nothing
-    assert "Make the first project" not in nothing
+    assert "No matching projects. Show all" in nothing
+    assert "Create your first project" not in nothing
 
 
 def test_a_page_costs_the_same_among_many(many: Demo, reader: Client) -> None:

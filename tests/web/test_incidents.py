@@ -6,7 +6,7 @@ from django.urls import reverse
 
 from analytics.models import IncidentDecision, Refresh
 from analytics.services import analysis_refresh
-from dashboard.web.incident_pictures import weeks_of
+from dashboard.web.insights.incident_charts import weeks_of
 from ingest.models import Project, Report
 from tests.web.analysed_project import Demo
 from tests.web.listing import new_project, queries_of, rows_of, source_of, words_of
@@ -35,7 +35,7 @@ def test_the_list_says_what_the_api_says(demo: Demo, reader: Client) -> None:
 def test_the_first_sentence_counts_runs_and_failures(demo: Demo, reader: Client) -> None:
     summary = demo.analysis.summary
     lead = words_of(reader, demo.at("incidents"))
-    assert f"In {summary['incidents']} report" in lead
+    assert f"hit infrastructure incidents, in {summary['incidents']} report" in lead
     assert f"{demo.analysis.excluded['failures inside incidents']:,} failure" in lead
     assert f"{summary['runs']['incident']} of {summary['runs']['total']} run" in lead
 
@@ -49,7 +49,9 @@ def test_weeks_without_an_incident_are_weeks_too(demo: Demo) -> None:
     assert {week.monday.weekday() for week in weeks} == {0}
 
 
-@pytest.mark.parametrize(("word", "said"), [("confirmed", "Confirmed: it was"), ("rejected", "Rejected: its failures")])
+@pytest.mark.parametrize(
+    ("word", "said"), [("confirmed", "Confirmed as an infrastructure incident"), ("rejected", "Rejected: its failures")]
+)
 def test_a_word_is_kept_with_who_said_it_and_an_analysis_is_asked_for(
     demo: Demo, reader: Client, monkeypatch: pytest.MonkeyPatch, word: str, said: str
 ) -> None:
@@ -98,7 +100,7 @@ def test_filters(demo: Demo, reader: Client) -> None:
     assert rows_of(reader, demo.at("incidents"), decided="confirmed") == []
     why, host = every[0]["why"][0], every[0]["host"]
     assert every[0] in rows_of(reader, demo.at("incidents"), why=why, host=host)
-    assert "No incident fits." in words_of(reader, demo.at("incidents"), host="no such host")
+    assert "No matching incidents." in words_of(reader, demo.at("incidents"), host="no such host")
 
 
 def test_who_may_not_decide(demo: Demo, reader: Client, client: Client) -> None:

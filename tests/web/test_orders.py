@@ -6,10 +6,10 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from analytics.columns import columns_of
-from analytics.findings.columns import ORDER_KINDS
+from analytics.columns.codec import columns_of
+from analytics.columns.schema import ORDER_KINDS
 from analytics.models import Analysis, TestFinding
-from dashboard.web.orders import KINDS
+from dashboard.web.insights.orders import KINDS
 from tests.web.analysed_project import HOSTILE, Demo
 from tests.web.listing import new_project, queries_of, rows_of, source_of, words_of
 
@@ -63,7 +63,7 @@ def test_only_the_kind_that_is_asked_for(demo: Demo, reader: Client) -> None:
         assert len(found) == count
     name = every[0]["name"]
     assert every[0] in rows_of(reader, demo.at("orders"), q=name[:200])
-    assert "No test fits." in words_of(reader, demo.at("orders"), q="no such test")
+    assert "No matching tests." in words_of(reader, demo.at("orders"), q="no such test")
 
 
 def test_the_page_says_what_it_rests_on(demo: Demo, reader: Client) -> None:

@@ -26,7 +26,7 @@ def older(demo: Demo) -> Demo:
 
 @pytest.mark.parametrize("name", PAGES)
 def test_every_page_opens_and_says_that_an_analysis_is_being_made(older: Demo, reader: Client, name: str) -> None:
-    assert "eing analysed anew" in words_of(reader, older.at(name))
+    assert "eing re-analysed" in words_of(reader, older.at(name))
 
 
 def test_a_test_a_run_and_home_open_too(older: Demo, reader: Client) -> None:
@@ -47,20 +47,20 @@ def test_a_new_one_is_asked_for_by_the_sweep(older: Demo) -> None:
 def test_the_new_one_takes_its_place(older: Demo, reader: Client) -> None:
     made = analysis_refresh(project=older.project)
     assert current_analysis(older.project.pk) == made
-    assert "eing analysed anew" not in words_of(reader, older.at("project"))
+    assert "eing re-analysed" not in words_of(reader, older.at("project"))
 
 
-OF_FORM_1 = {
-    "columns": "blocked bursts causes clean cleared cluster contradictions cost cost_high cost_low executed "
-    "executed_default executed_first failed failed_again failed_default failed_first flaky_since high in_incidents "
-    "last_failure last_seen longest_burst low number order_kind recoveries reversals seconds signature_cluster skipped "
-    "state to_confirm to_expose to_get_past",
-    "summary": "blocked bursts causes clusters days exposure incidents most orders prior retries runs states suites",
+OF_FORM_3 = {
+    "columns": "attempts_executed attempts_failed blocked bursts causes clean cleared cluster context contradictions "
+    "cost cost_high cost_low executed executed_default failed failed_again failed_default flaky_since high "
+    "in_incidents incidents last_failure last_seen longest_burst low new_run new_test number order_kind recoveries "
+    "reversals run_end run_id seconds signature_cluster skipped state to_confirm to_expose to_get_past",
+    "summary": "blocked bursts causes clusters days exposure incidents most orders prior rerun_time retries runs states suites",
 }
 
 
 def test_whoever_stores_something_new_has_to_count_the_form_up(demo: Demo) -> None:
-    assert Analysis.FORM == 1
+    assert Analysis.FORM == 3
     stored = np.load(io.BytesIO(bytes(Analysis.objects.get(pk=demo.analysis.pk).columns)))
-    assert " ".join(sorted(stored.files)) == OF_FORM_1["columns"]
-    assert " ".join(sorted(demo.analysis.summary)) == OF_FORM_1["summary"]
+    assert " ".join(sorted(stored.files)) == OF_FORM_3["columns"]
+    assert " ".join(sorted(demo.analysis.summary)) == OF_FORM_3["summary"]

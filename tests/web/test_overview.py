@@ -8,17 +8,21 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 
 from analytics.models import Analysis, IncidentDecision, IncidentFinding, Refresh
 from analytics.services import analysis_refresh
-from dashboard.web.overview import halves
+from dashboard.web.insights.overview import halves
 from ingest.models import Project, Report
 from ingest.services import project_create
 from tests.conftest import Send
 from tests.web.analysed_project import HOSTILE, Demo
+from tests.web.history import sent
+from tests.web.reading import flat
 
-COST = 10
-"""Session and user; project, analysis, refresh; then fixes, names, incidents, past analyses."""
+COST = 12
+"""Session and user; project, analysis, refresh; then fixes, names, incidents, past analyses; and two for the question
+which branch is the default."""
 
 
 def words(shown: str) -> str:
@@ -29,7 +33,7 @@ def words(shown: str) -> str:
 def read(client: Client, address: str) -> str:
     response = client.get(address)
     assert response.status_code == 200, response.status_code
-    return response.content.decode()
+    return flat(response)
 
 
 def percent(share: float) -> str:
@@ -42,10 +46,11 @@ def percent(share: float) -> str:
 def test_the_first_sentence_says_what_the_api_says(demo: Demo, reader: Client) -> None:
     told = demo.api.read("analyses/current")
     runs, most = told["analysis"]["runs"], told["summary"]["most"]
+    would = ", or would be if nothing were broken" if told["summary"]["blocked"]["would"] else ""
     lead = (
         f"Flaky tests failed {percent(runs['flaky'] / runs['total'])} % of {runs['total']} runs"
         f" ({percent(runs['flaky_low'])}–{percent(runs['flaky_high'])} %);"
-        f" {most['tests']} tests caused {percent(most['share'])} % of it."
+        f" {most['tests']} tests caused {most['runs']} of the {most['blocked']} that are still blocked{would}."
     )
     assert lead in words(read(reader, demo.at("project")))
 
@@ -92,7 +97,7 @@ def test_hostile_names_are_shown_as_text(demo: Demo, reader: Client) -> None:
 
 
 def day(number: int, passed: int, flaky: int) -> dict[str, int]:
-    return {"day": number, "passed": passed, "flaky": flaky, "regression": 0, "incident": 0}
+    return {"day": number, "passed": passed, "flaky": flaky, "regression": 0, "broken": 0, "incident": 0}
 
 
 @pytest.mark.parametrize(
@@ -187,7 +192,7 @@ def test_asking_for_an_analysis_comes_back_to_the_page_and_waits(demo: Demo, rea
     assert (response.status_code, response.headers["Location"]) == (302, here)
     assert Refresh.objects.get(project=demo.project).due_at is not None
     shown = read(reader, demo.at("project"))
-    assert "The next one is asked for." in shown
+    assert "The next one is queued." in shown
     assert 'hx-trigger="every 3s"' in shown
 
 
@@ -202,7 +207,7 @@ def test_a_status_line_stops_asking_once_a_newer_analysis_is_there(demo: Demo, r
     waiting = read(reader, f"{demo.at('analysis_status')}?shown={demo.analysis.pk}")
     assert "hx-trigger" in waiting
     done = read(reader, f"{demo.at('analysis_status')}?shown={demo.analysis.pk - 1}")
-    assert "A newer analysis is done." in done
+    assert "A newer analysis is ready." in done
     assert "hx-trigger" not in done
 
 
@@ -217,3 +222,25 @@ def test_a_failed_analysis_is_told_and_not_waited_for(demo: Demo, reader: Client
 def test_a_stranger_may_not_ask_for_an_analysis(demo: Demo) -> None:
     assert Client().post(demo.at("analysis_ask")).headers["Location"].startswith("/sign-in")
     assert not Refresh.objects.filter(project=demo.project).exists()
+
+
+@pytest.mark.parametrize(("commit", "told"), [("", True), ("c" * 40, False)])
+def test_where_no_run_names_its_commit_the_pages_say_what_that_costs(
+    send: Send, project: Project, reader: Client, commit: str, told: bool
+) -> None:
+    for hour in range(6):
+        sent(send, hour, {"odd": "no"} if hour == 2 else {}, "steady" if hour == 2 else "odd steady", commit=commit)
+    analysis_refresh(project=project)
+    for page in ("project", "priorities"):
+        shown = words(read(reader, reverse(page, args=(project.slug,))))
+        assert ("No run says which commit it tested" in shown) is told, page
+
+
+def test_runs_that_were_broken_before_are_told_where_none_failed_by_flakiness(
+    send: Send, project: Project, reader: Client
+) -> None:
+    for hour in range(4):
+        sent(send, hour, {"gone": "no such file"}, "steady")
+    analysis_refresh(project=project)
+    shown = words(read(reader, reverse("project", args=(project.slug,))))
+    assert "No run of 4 failed by flakiness alone" in shown and "; 4 failed by what was broken before." in shown

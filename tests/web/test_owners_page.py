@@ -19,7 +19,7 @@ def save(reader: Client, demo: Demo, **said: str):
 
 def test_without_rules_nobody_owns_anything(reader: Client, demo: Demo) -> None:
     total = Test.objects.filter(project=demo.project).count()
-    assert answer(reader, demo.at("owners")).startswith(f"Nobody is said to own any of {total} tests.")
+    assert answer(reader, demo.at("owners")).startswith(f"No owner is set for any of {total} tests.")
 
 
 def test_rules_are_saved_and_each_says_how_many_tests_it_decides(reader: Client, demo: Demo) -> None:

@@ -13,16 +13,17 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from dashboard.web import upload as upload_page
+from dashboard.ops.start_message import sign_in_address
+from dashboard.web.ansi import without_escapes
 from dashboard.web.paging import keyset_page
-from dashboard.web.text import without_escapes
-from dashboard.welcome import sign_in_address
+from dashboard.web.project import upload as upload_page
 from ingest.metadata import RunMetadata
 from ingest.models import Project, Rename, Run, Test, Token, Upload
 from ingest.processing import upload_process
 from ingest.selectors import runs_of
 from ingest.services import project_create, token_create, upload_receive
 from tests.conftest import Send, body_of
+from tests.web.reading import flat
 
 HOSTILE = "<script>alert('x')</script> \"quoted\" & \u202ereversed\u202c 🎉"
 
@@ -53,7 +54,7 @@ def _quoted(text: str) -> str:
 def text_of(client: Client, address: str, **query: object) -> str:
     response = client.get(address, query)
     assert response.status_code == 200, address
-    return response.content.decode()
+    return flat(response)
 
 
 def at(name: str, *args: object) -> str:
@@ -119,17 +120,22 @@ def test_what_belongs_to_another_project_is_not_found(page: Client, send: Send) 
     token, _ = token_create(project=other, name="ci", scope="upload")
     gets = [at("run", upload.run_id), at("upload", upload.pk), at("test", 0), at("case", upload.run_id, 0)]
     posts = [at("token_revoke", token.pk), at("upload_reprocess", upload.pk)]
-    assert [page.get(one).status_code for one in gets] == [404] * 4
-    assert [page.post(one).status_code for one in posts] == [404] * 2
+    assert [page.get(get).status_code for get in gets] == [404] * 4
+    assert [page.post(post).status_code for post in posts] == [404] * 2
     assert Token.objects.get().revoked_at is None
 
 
 def test_a_one_time_link_works_once(person: User) -> None:
     path = sign_in_address(person).split("localhost:8000")[-1]
     first, second = Client(), Client()
-    assert first.get(path).url == "/"
+    for look in (first.get, first.head, second.get):  # as chats and mail scanners do
+        assert look(path).status_code == 200
+    assert "Sign in as" in first.get(path).content.decode()
+    assert first.get("/").status_code == 302
+    assert first.post(path).url == "/"
     assert first.get("/").status_code == 200
-    response = second.get(path)
+    assert second.get(path).status_code == 403
+    response = second.post(path)
     assert response.status_code == 403
     assert "Link not valid" in response.content.decode()
     assert second.get("/").status_code == 302
@@ -212,9 +218,9 @@ def test_terminal_colours_do_not_show_as_garbage(written: str, read: str) -> Non
 
 @pytest.mark.parametrize("piece", ["\x1b]", "#x1B]", "\x1b[", "#x1B[", "\x1b[0;", "\x1b ", "#x1B[#", "\x1b]x"])
 def test_colours_are_taken_out_in_linear_time(piece: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     without_escapes(piece * 200_000)
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
 
 
 def test_colours_in_a_failure_are_taken_out(page: Client, send: Send) -> None:
@@ -225,7 +231,7 @@ def test_colours_in_a_failure_are_taken_out(page: Client, send: Send) -> None:
     assert "x1B" not in shown
 
 
-# -- projects and set-up -----------------------------------------------------------------------------------------
+# -- projects and setup -----------------------------------------------------------------------------------------
 
 
 def test_home_shows_projects_with_their_last_upload(page: Client, send: Send) -> None:
@@ -238,7 +244,7 @@ def test_home_shows_projects_with_their_last_upload(page: Client, send: Send) ->
 
 def test_home_without_a_project_offers_to_make_one(page: Client) -> None:
     Project.objects.all().delete()
-    assert "Make the first project" in text_of(page, "/")
+    assert "Create your first project" in text_of(page, "/")
 
 
 def test_a_project_is_made_and_leads_to_its_set_up(page: Client) -> None:
@@ -399,7 +405,8 @@ def test_an_upload_tells_what_is_wrong_and_where(page: Client, send: Send) -> No
     assert "but for" in shown
     assert "bad.xml" in shown
     assert re.search(r"Line \d+, column \d+", shown)
-    assert shown.index("page.txt") < shown.index("good.xml")
+    assert shown.index("bad.xml") < shown.index("good.xml"), "what needs somebody comes first"
+    assert "no results" in shown[shown.index("page.txt") :], "its content says that it is no report: no problem"
 
 
 def test_a_waiting_upload_asks_again_until_it_is_done(page: Client, project: Project) -> None:

@@ -8,9 +8,9 @@ from django.test import Client
 
 from dashboard.people.models import Role
 from dashboard.quarantine.models import Policy, Quarantine
-from dashboard.quarantine.policy_settings import PolicySettings
+from dashboard.quarantine.policy.settings import PolicySettings
 from dashboard.quarantine.services import policy_set
-from dashboard.web.policy_form import initial_of
+from dashboard.web.quarantine.policy_form import initial_of
 from ingest.models import Token
 from ingest.services import token_create
 from tests.api_client import Program
@@ -34,7 +34,7 @@ def bot(demo: Demo) -> Program:
 
 
 def test_the_defaults_hold_until_somebody_saves(reader: Client, demo: Demo) -> None:
-    assert "Nobody has set a policy: the defaults hold." in answer(reader, demo.at("policy"))
+    assert "No policy has been set; the defaults apply." in answer(reader, demo.at("policy"))
     done = reader.post(
         demo.at("policy"), {**settings(mode="quarantine", release=False), "version": 0, "deed": "save"}, follow=True
     )
@@ -73,8 +73,8 @@ def test_trying_changes_nothing_and_tells_what_the_api_tells(reader: Client, dem
     assert tried.status_code == 302 and "csrf" not in tried["Location"]
     shown = reader.get(tried["Location"].partition("#")[0]).content.decode()
     told = bot(demo).post("policy/dry-run", settings={"mode": "quarantine", "most_share": 1}, days=0).json()["today"]
-    assert "settings on trial" in shown
-    assert f"{len(told['steps'])} steps; at most {told['cap']} tests at once." in words(shown).replace(" ?", "")
+    assert "Trying these settings" in shown
+    assert f"{len(told['steps'])} changes; limit {told['cap']} tests." in words(shown).replace(" ?", "")
     for step in told["steps"]:
         assert demo.at("test", step["tests"][0]) in shown
     assert not Quarantine.objects.exists() and not Policy.objects.exists()
@@ -98,7 +98,7 @@ def test_a_project_without_results_says_so(demo: Demo) -> None:
     project = new_project()
     somebody = browser_of(member(User.objects.create_user("somebody"), project))
     shown = words_of(somebody, f"/projects/{project.slug}/policy", past=1)
-    assert "That is known after the first analysis." in shown and "There are no results from that time." in shown
+    assert "Available after the first analysis." in shown and "There are no results from that time." in shown
 
 
 def test_only_administrators_save(demo: Demo) -> None:

@@ -10,8 +10,8 @@ from django.test import Client
 from analytics.models import ClusterFinding
 from dashboard.people.models import Role
 from dashboard.quarantine.models import Quarantine, QuarantineEvent
-from dashboard.quarantine.owners import Pattern
-from dashboard.quarantine.owning import owner_patterns_set
+from dashboard.quarantine.owners.rules import Pattern
+from dashboard.quarantine.owners.store import owner_patterns_set
 from dashboard.quarantine.services import Actor, quarantine_act
 from dashboard.quarantine.states import Action, ActorKind
 from ingest.models import Test
@@ -49,7 +49,7 @@ def test_a_test_is_proposed_with_owner_ticket_and_expiry(reader: Client, demo: D
     assert (made.state, made.owner, made.ticket_url, made.needed) == ("proposed", "@cart", said["ticket_url"], needed)
     assert (made.branches, made.environments) == (["main", "release/*"], {"os": ["linux", "mac"]})
     assert made.events.get().actor == "robin"
-    assert "It waits for somebody's word" in answer(reader, demo.at("quarantine", made.pk))
+    assert "It awaits a decision" in answer(reader, demo.at("quarantine", made.pk))
 
 
 def test_a_cluster_is_quarantined_as_one(reader: Client, demo: Demo) -> None:

@@ -6,8 +6,8 @@ from django.utils import timezone
 
 from analytics.models import ClusterFinding
 from dashboard.quarantine.models import GateDecision
-from dashboard.quarantine.owners import Pattern
-from dashboard.quarantine.owning import owner_patterns_set
+from dashboard.quarantine.owners.rules import Pattern
+from dashboard.quarantine.owners.store import owner_patterns_set
 from dashboard.quarantine.services import quarantine_act
 from dashboard.quarantine.states import Action
 from ingest.models import Run, Test, Upload

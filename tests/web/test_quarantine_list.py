@@ -37,7 +37,7 @@ def test_the_first_sentence_tells_what_whose_and_until_when(reader: Client, demo
     assert said.startswith("2 tests do not block")
     assert "owned by @cart, @checkout" in said
     assert f"Next to expire: {one.name}, in 3 days" in said
-    assert "1 proposal waits for somebody's word" in said
+    assert "1 proposal awaits a decision" in said
 
 
 def test_masked_failures_and_clean_runs_are_those_of_the_runs(reader: Client, demo: Demo) -> None:

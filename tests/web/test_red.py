@@ -6,62 +6,67 @@ from datetime import UTC, datetime
 
 import pytest
 
-from analytics.broken import Broken
+from analytics.columns.rows import Again, Interval, Reruns, TestRow, absent_row
 from analytics.kernel.flakiness import State
-from analytics.rows import Again, Interval, Reruns, TestRow, absent_row
-from dashboard.web.red import Before, Failing, Group, Outcome, Standing, group_of, lead, remark
-from dashboard.web.sentences import Sizes, explanation
+from analytics.runs.failing_tests import (
+    Before,
+    Broken,
+    Excuse,
+    FailureFacts,
+    Group,
+    Outcome,
+    Standing,
+    group_of,
+    lead,
+    remark,
+)
+from dashboard.web.run.explanations import Sizes, explanation
 
 ALONE = Sizes()
-SINCE = Broken(run=7, commit="a" * 40, started_at=datetime(2026, 1, 2, tzinfo=UTC), reports=3)
-
-
-@pytest.mark.parametrize(
-    ("failing", "group"),
-    [
-        (Failing(1, state=State.FLAKY), Group.FLAKY),
-        (Failing(1, state=State.RECOVERED), Group.FLAKY),
-        (Failing(1, state=State.STABLE), Group.NEW),
-        (Failing(1, state=State.SUSPECT), Group.NEW),
-        (Failing(1, state=State.INFRASTRUCTURE), Group.NEW),
-        (Failing(1, state=State.UNEXECUTED), Group.NEW),
-        (Failing(1, state=State.BROKEN, broken=SINCE, broken_before=True), Group.BROKEN),
-        (Failing(1, state=State.BROKEN, broken=SINCE), Group.NEW),
-        (Failing(1, state=State.BROKEN), Group.NEW),
-        (Failing(1, state=None), Group.UNJUDGED),
-        (Failing(1, state=State.FLAKY, incident=True), Group.INCIDENT),
-        (Failing(1, state=State.BROKEN, incident=True), Group.INCIDENT),
-    ],
-)
-def test_a_failing_test_is_grouped_by_what_explains_it(failing: Failing, group: Group) -> None:
-    assert group_of(failing) is group
-
-
-@pytest.mark.parametrize("state", [*State, None])
-def test_a_quarantined_test_is_quarantined_unless_it_was_the_machines(state: State | None) -> None:
-    assert group_of(Failing(5, state=state), quarantined={5}) is Group.QUARANTINED
-    assert group_of(Failing(6, state=State.FLAKY), quarantined={5}) is Group.FLAKY
-    assert group_of(Failing(5, state=state, incident=True), quarantined={5}) is Group.INCIDENT
+SINCE = Broken(run=7, commit="a" * 40, placed_at=datetime(2026, 1, 2, tzinfo=UTC), reports=3)
 
 
 @pytest.mark.parametrize(
     ("failing", "before", "words"),
     [
-        (Failing(1, state=State.FLAKY), Before(True, False), "never failed with these words before"),
-        (Failing(1, state=State.FLAKY), Before(True, True), ""),
-        (Failing(1, state=State.FLAKY), Before(None, None), ""),
-        (Failing(1, state=State.RECOVERED), Before(True, True), "held to be fixed"),
-        (Failing(1, state=State.STABLE), Before(False, False), "It never failed before."),
-        (Failing(1, state=State.STABLE), Before(True, True), "does not look flaky"),
-        (Failing(1, state=State.SUSPECT), Before(True, True), "nothing proves"),
-        (Failing(1, state=State.INFRASTRUCTURE), Before(True, False), "inside incidents only"),
-        (Failing(1, state=State.BROKEN, broken=SINCE), Before(False, False), "fails on trunk since this change"),
-        (Failing(1, incident=True, state=State.FLAKY), Before(True, False), ""),
+        (FailureFacts(1, state=State.FLAKY), Before(True, False), "never failed with this error message before"),
+        (FailureFacts(1, state=State.FLAKY), Before(True, True), ""),
+        (FailureFacts(1, state=State.FLAKY), Before(None, None), ""),
+        (FailureFacts(1, state=State.RECOVERED), Before(True, True), "considered fixed"),
+        (FailureFacts(1, state=State.STABLE), Before(False, False), "It never failed before."),
+        (FailureFacts(1, state=State.STABLE), Before(True, True), "does not look flaky"),
+        (FailureFacts(1, state=State.SUSPECT), Before(True, True), "nothing proves"),
+        (
+            FailureFacts(1, state=State.BROKEN, broken=SINCE),
+            Before(False, False),
+            "has failed on trunk since this change",
+        ),
+        (FailureFacts(1, incident=True, state=State.FLAKY), Before(True, False), ""),
     ],
 )
-def test_a_remark_says_what_is_special_about_a_failure(failing: Failing, before: Before, words: str) -> None:
+def test_a_remark_says_what_is_special_about_a_failure(failing: FailureFacts, before: Before, words: str) -> None:
     said = remark(failing, group_of(failing), before, "trunk")
     assert words in said if words else said == ""
+
+
+def test_a_remark_says_what_stands_beside_a_quarantine() -> None:
+    holds, expired = Excuse(7), Excuse(7, expired=True)
+    cases = [
+        (FailureFacts(1, state=State.FLAKY), holds, ""),
+        (FailureFacts(1, state=State.FLAKY, incident=True), holds, "It failed in an infrastructure incident."),
+        (
+            FailureFacts(1, state=State.FLAKY, bulk=True),
+            holds,
+            "So many tests failed at once that it looks like an infrastructure problem.",
+        ),
+        (FailureFacts(1, state=State.FLAKY), expired, "Its quarantine has expired."),
+        (FailureFacts(1, state=State.STABLE), expired, "Its quarantine has expired. It never failed before."),
+    ]
+    never = Before(False, None)
+    for facts, excuse, words in cases:
+        assert remark(facts, group_of(facts, excuse), never, "trunk", excuse) == words
+    doubtful = FailureFacts(1, state=State.FLAKY, ambiguous=True)
+    assert "names it more than once" in remark(doubtful, group_of(doubtful, holds), never, "trunk", holds)
 
 
 def outcome(**groups: int) -> Outcome:
@@ -76,12 +81,16 @@ def outcome(**groups: int) -> Outcome:
         (outcome(flaky=1), "1 of 412 tests failed: it is known flaky."),
         (
             replace(outcome(flaky=3), odd=1),
-            "3 of 412 tests failed: all are known flaky (1 with words never seen before).",
+            "3 of 412 tests failed: all are known flaky (1 with an error message never seen before).",
         ),
         (
             outcome(broken=1, quarantined=1, incident=1),
             "3 of 412 tests failed: 1 was broken on main before, 1 is quarantined, "
-            "1 failed in an incident of the machines.",
+            "1 belongs to an infrastructure incident.",
+        ),
+        (
+            replace(outcome(incident=12, new=1), guesses_incident=True),
+            "13 of 412 tests failed: 1 is new and needs you, 12 look like an infrastructure incident.",
         ),
         (
             replace(outcome(unjudged=2), standing=Standing.UNKNOWN),
@@ -119,10 +128,10 @@ def test_an_explanation_has_rate_place_reruns_cluster_and_cause() -> None:
         "standing_out": [{"place": {"os": "macOS"}, "failed": 12, "executed": 300}],
         "causes": [{"category": "async wait", "sentence": "", "share": 0.5}],
     }
-    flaky = row(again=Again(1, 28), cluster=3, in_incidents=2, reruns=Reruns(2, 5, 9, {}))
+    flaky = row(again=Again(1, 28, "in_process"), cluster=3, in_incidents=2, incidents=2, reruns=Reruns(2, 5, 9, {}))
     assert told(flaky, finding, Sizes(together=7)) == (
-        "failed 14 of 1,203 executions (0.6–1.9 %); mostly on macOS (12 of 300); passed 27 of 28 reruns (96.4 %); "
-        "rerun it up to 2 times; 2 failures in incidents not counted; in a cluster with 6 others; cause: async wait"
+        "failed 14 of 1,203 runs (0.6–1.9 %); mostly on macOS (12 of 300); passed 27 of 28 retries (96.4 %); "
+        "rerun it up to 2 times; failed in 2 incidents, not counted here; in a cluster with 6 others; cause: async wait"
     )
 
 
@@ -142,13 +151,16 @@ def test_an_explanation_says_what_to_do_now(state: State, times: int | None, adv
 
 def test_nobody_is_told_to_rerun_what_is_broken() -> None:
     assert "rerun" not in told(row(state=State.BROKEN, reruns=Reruns(1, None, None, {})))
+    mended_since = row(state=State.SUSPECT, reruns=Reruns(1, None, None, {}))
+    assert "rerun" not in told(mended_since, broken=SINCE), "another failure would not speak for the change"
+    assert "rerun" in told(row(reruns=Reruns(1, None, None, {})), broken=SINCE)
 
 
 def test_an_explanation_says_no_more_than_is_known() -> None:
     assert told(absent_row(3)) == "not in what was analysed so far"
     assert told(replace(absent_row(3), skipped=2)) == "only skipped in what was analysed"
     stable = row(state=State.STABLE, failed=0, executed=1, rate=Interval(0, 0, 0.98))
-    assert told(stable) == "never failed in 1 execution"
+    assert told(stable) == "never failed in 1 run"
 
 
 def test_an_explanation_of_a_broken_test_leads_to_the_run_that_broke_it() -> None:

@@ -5,7 +5,8 @@ from django.test import Client
 from django.urls import reverse
 
 from analytics.models import Analysis
-from dashboard.charts.labels import percent
+from analytics.wording import percent
+from dashboard.templatetags.flakeboard import duration
 from tests.web.analysed_project import Demo
 from tests.web.listing import new_project, queries_of, rows_of, words_of
 
@@ -50,7 +51,7 @@ def test_exceptions_are_the_apis(stubborn: Demo, reader: Client) -> None:
     for row in rows:
         one = told[row["number"]]
         assert (row["name"], row["to_get_past"]) == (one["name"], one["reruns"]["to_get_past"])
-        assert {"failed": row["failed_again"], "of": row["of_reruns"]} == one["again"]
+        assert (row["failed_again"], row["of_reruns"]) == (one["again"]["failed"], one["again"]["of"])
         assert row["advice"] == one["reruns"]["reasons"].get("to_get_past", "")
 
 
@@ -62,7 +63,7 @@ def test_exceptions_are_searched_and_sorted(stubborn: Demo, reader: Client) -> N
     assert bursts == sorted(bursts)
     name = rows[-1]["name"]
     assert name in [row["name"] for row in rows_of(reader, demo.at("reruns"), q=name[:200])]
-    assert "No test fits." in words_of(reader, demo.at("reruns"), q="no such test")
+    assert "No matching tests." in words_of(reader, demo.at("reruns"), q="no such test")
 
 
 def test_bursts_stand_beside_the_published_ones(demo: Demo, reader: Client) -> None:
@@ -98,3 +99,35 @@ def test_before_the_first_analysis(reader: Client) -> None:
     address = reverse("reruns", args=(new_project().slug,))
     assert "No analysis yet" in words_of(reader, address)
     assert rows_of(reader, address) == []
+
+
+def test_what_running_again_takes_is_said_with_its_whole_and_beside_googles(demo: Demo, reader: Client) -> None:
+    told = demo.api.read("reruns")["rerun_time"]
+    assert told == demo.api.read("analyses/current")["summary"]["rerun_time"]
+    assert 0 < told["share"] == (told["attempts"] + told["repeated"]) / told["total"] < 1
+    page = words_of(reader, demo.at("reruns"))
+    assert f"{percent(told['share'])} of the time of all tests went to running again" in page
+    assert f"({told['repeated_runs']} of {told['runs']} runs), of {duration(told['total'])} in all." in page
+    assert "Published: 2 % to 16 % at Google." in page
+
+
+def test_without_durations_the_time_of_running_again_is_unknown(demo: Demo, reader: Client) -> None:
+    unknown = {"attempts": 0, "repeated": 0, "total": 0, "share": None, "repeated_runs": 0, "runs": 3, "untimed": 3}
+    analysis = Analysis.objects.get(project=demo.project, current=True)
+    analysis.summary["rerun_time"] = unknown
+    analysis.save(update_fields=("summary",))
+    page = words_of(reader, demo.at("reruns"))
+    assert "Time unknown: no report of the window says how long its tests took." in page
+    assert "of the time of all tests" not in page
+    assert demo.api.read("reruns")["rerun_time"] == unknown
+
+
+def test_the_limit_of_retries_names_its_sources_and_yardsticks_stand_beside_our_numbers(
+    demo: Demo, reader: Client
+) -> None:
+    page = words_of(reader, demo.at("reruns"))
+    assert "At most 3 retries are advised for a CI setting: Lam et al. advise at most 5" in page
+    states = demo.api.read("analyses/current")["summary"]["states"]
+    ran = sum(states.values()) - states["unexecuted"]
+    said = f"Flaky tests, of tests that ran {percent(states['flaky'] / ran)}{states['flaky']} of {ran} 0.86 % (Python)"
+    assert said in page and "5.4 % (mean of 26 Java modules)" in page

@@ -10,11 +10,11 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from analytics.columns import Columns
+from analytics.columns.codec import Columns
 from analytics.loaders import Filter
-from analytics.run_ends import with_ends
+from analytics.runs.ends import with_ends
 from analytics.services import analysis_refresh
-from dashboard.web.analysed import analysed
+from dashboard.web.analysis import page_analysis
 from ingest.models import Project, Report
 from ingest.selectors import runs_of
 from tests.conftest import PRODUCERS, Send, report_of
@@ -85,7 +85,7 @@ def test_runs_older_than_the_window_are_not_judged(page: Client, project: Projec
 
 
 def test_ends_are_those_of_the_kernel(demo: Demo) -> None:
-    now = analysed(demo.project)
+    now = page_analysis(demo.project)
     ends = Counter(run.end for run in with_ends(runs_of(demo.project.pk), now.analysis, now.columns))
     expected = {name: demo.analysis.summary["runs"][name] for name in ("passed", "flaky", "regression", "incident")}
     assert {name: ends[name] for name in expected} == expected

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from dashboard.web.recent import KEPT
 from ingest.models import Project, Rename, Test
-from ingest.renaming import rename_decide
+from ingest.renames import rename_decide
 from ingest.services import project_create
 from tests.conftest import Send
 from tests.web.history import sent

@@ -7,25 +7,27 @@ from html import unescape
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
-from analytics.columns import columns_of
+from analytics.columns.codec import columns_of
+from analytics.history.evidence import contradictions, recoveries, reversals
+from analytics.history.executions import counted, history_of
 from analytics.kernel.flakiness import State
 from analytics.models import IncidentDecision
-from dashboard.web.test_evidence import contradictions, recoveries, reversals
-from dashboard.web.test_failures import rows_by_signature
-from dashboard.web.test_history import counted, history_of
-from dashboard.web.test_trends import DAY, WEEK
+from analytics.services import analysis_refresh
+from dashboard.web.test.failures import rows_by_signature
+from dashboard.web.test.trends import DAY, WEEK
 from ingest.metadata import RunMetadata
 from ingest.models import Rename, Run, Test
 from ingest.processing import upload_process
-from ingest.services import upload_receive
+from ingest.services import project_create, upload_receive
 from tests.conftest import body_of
 from tests.dashboard import analysed
 from tests.dashboard.analysed import Analysed, incident_of
 from tests.people.signed_in import browser_of, member
 from tests.web.analysed_project import HOSTILE, Demo
-from tests.web.reading import answer, queries, words
+from tests.web.reading import answer, flat, queries, words
 from tests.web.test_pages import at, escaped, passing, report, text_of
 
 
@@ -52,14 +54,13 @@ def test_every_state_has_its_sentence_with_the_numbers_of_the_api(reader: Client
             assert row["state"] == state.name.lower()
             if state in (State.FLAKY, State.SUSPECT):
                 assert said.startswith(f"{state.name.capitalize()}")
-                assert f"failed {row['failed']:,} of {row['executed']:,} executions (" in said
+                assert f"failed {row['failed']:,} of {row['executed']:,} runs (" in said
             if state is State.FLAKY and row["reruns"]["to_get_past"]:
                 assert f"Rerun it up to {row['reruns']['to_get_past']} time" in said
                 assert f"{row['reruns']['to_confirm']:,} clean run" in said
-            if state is State.INFRASTRUCTURE:
-                assert str(row["in_incidents"]) in said or "its one failure was" in said
             if state is State.STABLE and not row["failed"]:
-                assert f"of {row['executed']:,} execution" in said
+                assert f"of {row['executed']:,} run" in said
+                assert ("failed in" in said and f"{row['incidents']} incident" in said) == (row["incidents"] > 0)
 
 
 def test_the_three_rerun_numbers_and_the_costs_are_the_api_s(reader: Client, demo: Demo) -> None:
@@ -149,8 +150,18 @@ def test_a_broken_test_names_the_commit_and_the_last_pass_before(visitor: Client
 
 def test_a_test_that_failed_in_an_incident_alone_is_sent_there(visitor: Client, shop: Analysed) -> None:
     said = answer(visitor, at_test(shop, "quiet_00"))
-    assert said.startswith("Infrastructure: its one failure was inside incidents; outside of them it passed all of 39")
-    assert at("incidents") in text_of(visitor, at_test(shop, "quiet_00"))
+    assert said.startswith("Stable: passed all of 39 runs") and "It failed in 1 incident" in said
+    page = text_of(visitor, at_test(shop, "quiet_00"))
+    assert at("incidents") in page and "It never failed outside incidents, so there is no burst." in page
+
+
+def test_sections_that_were_not_analysed_say_so(visitor: Client, shop: Analysed) -> None:
+    """Causes, durations and orders are looked into for flaky tests alone."""
+    broken, flaky = (text_of(visitor, at_test(shop, name)) for name in ("broken", "victim"))
+    for what in ("causes are looked for", "passing and failing times are compared", "orders are compared"):
+        said = f"Not analysed: {what} "
+        assert said in broken and said not in flaky, what
+    assert "not enough data" not in broken.lower()
 
 
 def test_a_skipped_test_is_not_called_stable(visitor: Client, shop: Analysed) -> None:
@@ -161,7 +172,7 @@ def test_a_test_that_never_failed_tells_how_rarely_it_may(visitor: Client, shop:
     row = shop.reader.read(f"tests/{shop.number('polluter')}")["test"]
     assert row["failed"] == 0
     said = answer(visitor, at_test(shop, "polluter"))
-    assert said.startswith("Stable: passed all of 40 executions, so its failure rate is below 8.8 % (95 %).")
+    assert said.startswith("Stable: passed all of 40 runs, so its failure rate is below 8.8 % (95 %).")
 
 
 def test_a_victim_is_told_its_order_and_its_polluter(visitor: Client, shop: Analysed) -> None:
@@ -181,9 +192,11 @@ def test_tests_that_fail_together_link_each_other_and_their_cluster(visitor: Cli
 
 def test_a_test_that_came_after_the_analysis_is_too_new(visitor: Client, shop: Analysed) -> None:
     late = RunMetadata(build_id="late", started_at=analysed.BEGAN + timedelta(days=30))
-    upload, _ = upload_receive(project=shop.project, body=body_of(report(passing("late"))), metadata=late)
+    upload, _ = upload_receive(
+        project=shop.project, body=body_of(report(passing("late"))), metadata=late, stated_at=late.started_at
+    )
     upload_process(upload_id=upload.pk)
-    assert answer(visitor, at_test(shop, "late")).startswith("Too new: it came after the last analysis.")
+    assert answer(visitor, at_test(shop, "late")).startswith("Too new: it first ran after the last analysis.")
 
 
 # -- names, decisions, hostile words -----------------------------------------------------------------------------
@@ -203,7 +216,7 @@ def test_decisions_that_touch_a_test_are_told(visitor: Client, shop: Analysed) -
     assert "kim said that a run in which it failed was an incident (run" in words(part.group())
     assert "kim said that it is not quiet_01." in words(part.group())
     nothing = words(text_of(visitor, at_test(shop, "polluter")))
-    assert "Nobody has decided anything that touches this test." in nothing
+    assert "No decisions affect this test." in nothing
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -217,7 +230,7 @@ def test_hostile_names_are_shown_as_text(reader: Client, demo: Demo, name: str) 
 def test_no_script_and_no_style_stands_in_the_page(reader: Client, demo: Demo) -> None:
     html = text_of(reader, demo.at("test", failed_numbers(demo)[0]))
     scripts = re.findall(r"<script(.*?)>", html)
-    assert all("src=" in one or 'type="application/json"' in one for one in scripts)
+    assert all("src=" in script or 'type="application/json"' in script for script in scripts)
     assert not re.search(r"\son\w+=", re.sub(r"<script.*?</script>", "", html, flags=re.DOTALL))
 
 
@@ -227,3 +240,15 @@ def test_no_script_and_no_style_stands_in_the_page(reader: Client, demo: Demo) -
 def test_queries_are_as_many_for_a_test_with_all_there_is_to_tell(visitor: Client, shop: Analysed) -> None:
     counts = {name: queries(visitor, at_test(shop, name)) for name in ("flaky", "victim")}
     assert max(counts.values()) <= 30
+
+
+def test_a_test_that_never_ran_says_so(admin_client: Client) -> None:
+    project = project_create(slug="skipped", name="Skipped")
+    skipped = b"<testsuite name='s'><testcase classname='c' name='t'><skipped/></testcase></testsuite>"
+    upload, _ = upload_receive(project=project, body=body_of(skipped), metadata=RunMetadata(commit="a"))
+    upload_process(upload_id=upload.pk)
+    before = flat(admin_client.get(reverse("test", args=(project.slug, 0))))
+    assert "No analysis yet" in before or "not yet" in before.lower()
+    analysis_refresh(project=project)
+    page = admin_client.get(reverse("test", args=(project.slug, 0))).content.decode()
+    assert "skipped" in page.lower() and "%" not in page.split("</h1>")[1].split("</p>")[0]

@@ -9,10 +9,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from analytics.history.evidence import failing_streak
+from analytics.history.executions import counted, history_of
 from analytics.services import analysis_refresh
-from dashboard.web.test_evidence import failing_streak
-from dashboard.web.test_history import counted, history_of
-from dashboard.web.test_trends import DAY, WEEK, periods
+from dashboard.web.test.trends import DAY, WEEK, periods
 from ingest.models import Failure, Project, Report, Test
 from tests.conftest import Send
 from tests.web.reading import answer, queries, words
@@ -53,7 +53,8 @@ def test_a_retry_that_passes_is_seen_in_the_strip_and_counts_as_a_failure(
     send(report(passing()), build_id="2")
     analysis_refresh(project=project)
     response = page.get(at("test", 0))
-    assert "failed 1 of 3 executions" in words(response.content.decode())
+    said = words(response.content.decode())
+    assert "failed 1 of 2 runs (" in said and ", 1 of 3 attempts" in said
     marks = [mark.shape for strip in response.context["strips"] for mark in strip.marks]
     assert sorted(marks) == ["flaky", "pass"]
 
@@ -119,7 +120,7 @@ def test_the_table_has_pages_and_the_strip_has_an_end(page: Client, project: Pro
 
 
 def test_where_all_failures_are_in_one_environment_the_sentence_says_so(page: Client, two_places: Project) -> None:
-    assert "failed 3 of 12 executions" in answer(page, at("test", 0))
+    assert "failed 3 of 12 runs" in answer(page, at("test", 0))
     assert "only in os=linux" in answer(page, at("test", 0))
 
 
@@ -131,7 +132,7 @@ def test_a_long_history_is_shown_by_week_and_a_short_one_by_day() -> None:
 
 
 def test_weeks_begin_on_monday() -> None:
-    assert {one.weekday() for one in periods(np.arange(20_000, 20_100), WEEK).dates} == {0}
+    assert {date.weekday() for date in periods(np.arange(20_000, 20_100), WEEK).dates} == {0}
 
 
 def test_the_streak_ends_at_the_last_pass_on_the_default_branch(project: Project, send: Send) -> None:

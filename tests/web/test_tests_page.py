@@ -11,9 +11,9 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from analytics.listing import SORTABLE
-from dashboard.web import tests as page_of_tests
-from dashboard.web.strips import STRIP_LENGTH, strips
+from analytics.columns.schema import SORTABLE
+from analytics.history.strips import STRIP_LENGTH, strips
+from dashboard.web.test import tests as page_of_tests
 from ingest.models import Test
 from ingest.selectors import test_history as history_of
 from ingest.services import project_create
@@ -97,7 +97,7 @@ def test_pages_hold_every_test_once(demo: Demo, reader: Client) -> None:
 
 def test_a_filter_that_fits_nothing_says_so(demo: Demo, reader: Client) -> None:
     shown = read(reader, demo.at("tests"), q="no such test anywhere")
-    assert "No test fits." in shown
+    assert "No matching tests." in shown
     assert "Show all" in shown
 
 

@@ -1,4 +1,4 @@
-"""Which CI are we in, and what does it say of this run? One module a system; the first that knows itself answers."""
+"""The CI that we run in and its facts about this run: a module for each system, of which the first match answers."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from flakeboard.ci import (
 from flakeboard.ci.facts import Facts
 
 _SYSTEMS = (github, gitlab, circleci, buildkite, azure, travis, drone, bitbucket, teamcity, jenkins)
-"""Jenkins last: others set some of its variables."""
+"""Jenkins is last, because others set some of its variables."""
 
 
 def facts_from(environ: Mapping[str, str]) -> Facts:
-    """What CI says of this run; empty outside of any CI that we know."""
+    """CI's facts about this run; empty outside a known CI."""
     for system in _SYSTEMS:
         if system.is_here(environ):
             return system.facts(environ)

@@ -1,4 +1,4 @@
-"""Azure Pipelines. A pull request is built as a merge; its head commit has a variable of its own."""
+"""Azure Pipelines. A pull request is built as a merge; its head commit is in a separate variable."""
 
 from __future__ import annotations
 

@@ -28,5 +28,5 @@ def facts(environ: Mapping[str, str]) -> Facts:
 
 
 def _job(environ: Mapping[str, str]) -> str:
-    """A step has an id only, and it is a new one in each pipeline: only a step that is one of several needs it."""
+    """The step's name; none for parallel steps, which the shard tells apart."""
     return "" if environ.get("BITBUCKET_PARALLEL_STEP") else environ.get("BITBUCKET_STEP_NAME", "")

@@ -18,6 +18,7 @@ def facts(environ: Mapping[str, str]) -> Facts:
         system="Buildkite",
         commit="" if commit == "HEAD" else commit,
         branch=get("BUILDKITE_BRANCH", ""),
+        default_branch=get("BUILDKITE_PIPELINE_DEFAULT_BRANCH", ""),
         pull_request="" if pull_request == "false" else pull_request,
         build_id=get("BUILDKITE_BUILD_ID", ""),
         build_url=get("BUILDKITE_BUILD_URL", ""),

@@ -1,4 +1,4 @@
-"""CircleCI. A rerun is a workflow of its own."""
+"""CircleCI. A rerun is a new workflow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Drone, and what speaks its language."""
+"""Drone, and systems that set the same variables."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ def facts(environ: Mapping[str, str]) -> Facts:
     return Facts(
         system="Drone",
         commit=first(get("DRONE_COMMIT_SHA"), get("DRONE_COMMIT")),
+        default_branch=get("DRONE_REPO_BRANCH", ""),
         branch=first(get("DRONE_SOURCE_BRANCH"), get("DRONE_COMMIT_BRANCH"), get("DRONE_BRANCH")),
         pull_request=get("DRONE_PULL_REQUEST", ""),
         build_id="/".join(filter(None, (get("DRONE_REPO"), get("DRONE_BUILD_NUMBER")))),

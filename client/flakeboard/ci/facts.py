@@ -1,4 +1,4 @@
-"""What a CI can say of a run, in the words of the upload API."""
+"""Facts that a CI knows about a run, named as in the upload API."""
 
 from __future__ import annotations
 
@@ -21,35 +21,37 @@ class Facts:
     environment: dict[str, str] = field(default_factory=dict)
     host: str = ""
     started_at: str = ""
+    default_branch: str = ""
+    """The repository's default branch, if the CI knows it."""
     merged_commit: str = ""
-    """The commit that was really built where `commit` is its head: a merge that the CI made for the pull request."""
+    """The commit that was built if it is not `commit`: the merge that the CI made for the pull request."""
 
 
 def count(environ: Mapping[str, str], name: str) -> int | None:
-    """A variable that is a whole number."""
+    """The value of a variable that is a whole number."""
     written = environ.get(name, "").strip()
     return int(written) if written.isdigit() and len(written) < 10 else None
 
 
 def shard(index: int | None, total: int | None, first: int = 0) -> str:
-    """`3/8`, or nothing where there is one part only; `first` is the index of the first part."""
+    """`3/8`, or empty if there is only one shard; `first` is the index of the first shard."""
     if index is None or total is None or total < 2:
         return ""
     return f"{index - first + 1}/{total}"
 
 
 def first(*values: str | None) -> str:
-    """The first that says anything."""
+    """The first value that is not empty."""
     return next((value for value in values if value), "")
 
 
 def variants(environ: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str]:
-    """Parts of the environment that stand in variables: what it is called -> the variable."""
+    """Parts of the environment from variables; `names` maps a part's name to its variable."""
     return {name: environ[variable] for name, variable in names.items() if environ.get(variable)}
 
 
 def last_step(address: str) -> str:
-    """The number at the end of a pull request's address."""
+    """The number at the end of a pull request's URL."""
     return address.rstrip("/").rpartition("/")[2]
 
 

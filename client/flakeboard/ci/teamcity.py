@@ -1,4 +1,4 @@
-"""TeamCity. Most of what it knows is in a properties file whose path is in one variable."""
+"""TeamCity. Most facts are in a properties file whose path is in a variable."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def facts(environ: Mapping[str, str]) -> Facts:
 
 
 def _properties(path: str) -> dict[str, str]:
-    """A Java properties file, as far as TeamCity writes them: one pair a line, `:` and `=` escaped in values."""
+    """Parse a Java properties file as TeamCity writes it: a pair a line, with `:` and `=` escaped in values."""
     try:
         with open(path, encoding="latin-1") as file:
             pairs = [found.groups() for found in map(_PAIR.match, file) if found]

@@ -1,4 +1,4 @@
-"""Travis CI. A pull request is built as a merge; the versions of its matrix stand in variables."""
+"""Travis CI. A pull request is built as a merge; the versions of the matrix are in variables."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The parts of the pytest plugin. Nothing here is imported by the command."""
+"""The parts of the pytest plugin. The command imports none of them."""

@@ -1,18 +1,18 @@
-"""Go: tests are named by `-run`, and `-count=1` keeps a cached result from standing for a rerun."""
+"""Go: `-run` selects tests, and `-count=1` keeps a cached result from passing as a rerun."""
 
 from __future__ import annotations
 
 import re
 from typing import Sequence
 
-from flakeboard.junit import Case
-from flakeboard.runners.runner import Found, Runner, distinct, without
+from flakeboard.reports.junit import Case
+from flakeboard.runners.runner import Runner, RunnerCall, distinct, without
 
-_GONE = ("-run", "-count", "-skip", "--run", "--count", "--skip")
+_REPLACED = ("-run", "-count", "-skip", "--run", "--count", "--skip")
 
 
 def pattern_of(cases: Sequence[Case]) -> str:
-    """The top-level tests: a subtest cannot run without its parent, and older Go joins no patterns with slashes."""
+    """A pattern of top-level tests: a subtest needs its parent, and older Go cannot join patterns with slashes."""
     names = distinct([case.name.partition("/")[0] for case in cases])
     return "^(?:{})$".format("|".join(map(re.escape, names)))
 
@@ -22,21 +22,21 @@ def _flags(cases: Sequence[Case]) -> list[str]:
 
 
 def _kept(arguments: Sequence[str]) -> list[str]:
-    return [word for word in without(arguments, _GONE) if word not in ("-failfast", "--failfast")]
+    return [word for word in without(arguments, _REPLACED) if word not in ("-failfast", "--failfast")]
 
 
-def _select_go(found: Found, cases: Sequence[Case]) -> list[str] | None:
-    """Flags first: what follows -args belongs to the test itself."""
-    return [*found.before, *_flags(cases), *_kept(found.arguments)]
+def _select_go(call: RunnerCall, cases: Sequence[Case]) -> list[str] | None:
+    """Flags come first: everything after -args belongs to the test itself."""
+    return [*call.before, *_flags(cases), *_kept(call.arguments)]
 
 
-def _select_gotestsum(found: Found, cases: Sequence[Case]) -> list[str] | None:
-    """Its own flags, then `--`, then those of `go test`."""
-    own, rest = _split(found.arguments)
+def _select_gotestsum(call: RunnerCall, cases: Sequence[Case]) -> list[str] | None:
+    """Put its own flags first, then `--`, then those of `go test`."""
+    own, rest = _split(call.arguments)
     kept = _kept(rest)
     packages = [] if any(not word.startswith("-") for word in kept) else ["./..."]
     return [
-        *found.before,
+        *call.before,
         *[word for word in own if not word.startswith("--rerun-fails")],
         "--",
         *_flags(cases),

@@ -1,19 +1,19 @@
-"""Maven (Surefire) and Gradle: tests are named by class and method."""
+"""Maven (Surefire) and Gradle: class and method select tests."""
 
 from __future__ import annotations
 
 import re
 from typing import Sequence
 
-from flakeboard.junit import Case
-from flakeboard.runners.runner import Found, Runner
+from flakeboard.reports.junit import Case
+from flakeboard.runners.runner import Runner, RunnerCall
 
 _METHOD = re.compile(r"[^\W\d][\w$]*")
 _CLASS = re.compile(r"[\w$.]+\Z")
 
 
 def _methods(cases: Sequence[Case]) -> dict[str, list[str]] | None:
-    """Class -> methods, without the parameters that reports add; None where a name is no method's."""
+    """Class -> methods, without the parameters that reports add; None if a name is not a method's."""
     methods: dict[str, list[str]] = {}
     for case in cases:
         found = _METHOD.match(case.name)
@@ -21,37 +21,37 @@ def _methods(cases: Sequence[Case]) -> dict[str, list[str]] | None:
             return None
         rest = case.name[found.end() :]
         if rest and rest[0] not in "([{":
-            return None  # a display name: it says nothing of the method
-        known = methods.setdefault(case.classname, [])
-        if found.group() not in known:
-            known.append(found.group())
+            return None  # a display name, which does not name the method
+        names = methods.setdefault(case.classname, [])
+        if found.group() not in names:
+            names.append(found.group())
     return methods
 
 
-def _select_maven(found: Found, cases: Sequence[Case]) -> list[str] | None:
+def _select_maven(call: RunnerCall, cases: Sequence[Case]) -> list[str] | None:
     methods = _methods(cases)
     if methods is None:
         return None
     chosen = ",".join("{}#{}".format(name, "+".join(names)) for name, names in methods.items())
-    kept = [word for word in found.arguments if not word.startswith("-Dtest=")]
+    kept = [word for word in call.arguments if not word.startswith("-Dtest=")]
     none_elsewhere = ["-Dsurefire.failIfNoSpecifiedTests=false", "-DfailIfNoTests=false"]
-    return [*found.before, *kept, "-Dtest=" + chosen, *none_elsewhere]
+    return [*call.before, *kept, "-Dtest=" + chosen, *none_elsewhere]
 
 
-def _select_gradle(found: Found, cases: Sequence[Case]) -> list[str] | None:
-    """`--tests` belongs to the task before it, so it stands behind the last one."""
+def _select_gradle(call: RunnerCall, cases: Sequence[Case]) -> list[str] | None:
+    """Append `--tests`, which belongs to the task before it."""
     methods = _methods(cases)
     if methods is None:
         return None
     chosen = [f"{name}.{method}" for name, names in methods.items() for method in names]
-    kept, rest = [], list(found.arguments)
+    kept, rest = [], list(call.arguments)
     while rest:
         word = rest.pop(0)
         if word == "--tests" and rest:
             rest.pop(0)
         elif not word.startswith("--tests=") and word != "--fail-fast":
             kept.append(word)
-    return [*found.before, *kept, *[word for one in chosen for word in ("--tests", one)]]
+    return [*call.before, *kept, *[word for test in chosen for word in ("--tests", test)]]
 
 
 MAVEN = Runner(

@@ -1,14 +1,15 @@
-"""pytest: tests are named by node ids, in place of the paths that the command named."""
+"""pytest: node ids select tests and replace the paths of the command."""
 
 from __future__ import annotations
 
 import glob
 import os
 import re
-from typing import Sequence
+from typing import Mapping, Sequence
 
-from flakeboard.junit import Case
-from flakeboard.runners.runner import Found, Runner, distinct, options, without
+from flakeboard.reports.junit import Case
+from flakeboard.runners.pytest_settings import given_options, value_of
+from flakeboard.runners.runner import Runner, RunnerCall, distinct, without
 
 _WITH_VALUE = frozenset(
     [
@@ -64,17 +65,17 @@ _CHOOSING = ("--lf", "--last-failed", "--ff", "--failed-first", "--sw", "--stepw
 _CHOOSING_WITH_VALUE = ("-k", "-m", "--deselect", "--maxfail", "--splits", "--group")
 
 
-def _select(found: Found, cases: Sequence[Case]) -> list[str] | None:
+def _select(call: RunnerCall, cases: Sequence[Case]) -> list[str] | None:
     ids = [node_id(case) for case in cases]
     if not all(ids):
         return None
-    kept = without(_without_paths(found.arguments), _CHOOSING_WITH_VALUE)
+    kept = without(_without_paths(call.arguments), _CHOOSING_WITH_VALUE)
     kept = [word for word in kept if word not in _CHOOSING]
-    return [*found.before, *kept, *distinct([one for one in ids if one])]
+    return [*call.before, *kept, *distinct([node for node in ids if node])]
 
 
 def _without_paths(arguments: Sequence[str]) -> list[str]:
-    """Arguments without the files, folders and node ids that say what to collect."""
+    """Arguments without the files, folders and node ids to collect."""
     kept, rest = [], list(arguments)
     while rest:
         word = rest.pop(0)
@@ -88,7 +89,7 @@ def _without_paths(arguments: Sequence[str]) -> list[str]:
 
 
 def node_id(case: Case) -> str | None:
-    """`tests/test_cart.py::TestCart::test_total[1]` of a case; None where no file fits its class."""
+    """A case as `tests/test_cart.py::TestCart::test_total[1]`; None if no file matches its class."""
     if case.file.endswith(".py") and os.path.isfile(case.file):
         module = re.sub(r"\.py\Z", "", case.file.replace(os.sep, "/")).replace("/", ".")
         if case.classname == module or case.classname.startswith(module + "."):
@@ -99,7 +100,7 @@ def node_id(case: Case) -> str | None:
 
 
 def _by_class(case: Case) -> str | None:
-    """The longest beginning of the dotted class name that is a file; what follows are classes."""
+    """Take the longest prefix of the dotted class name that is a file; the rest are classes."""
     parts = case.classname.split(".")
     for end in range(len(parts), 0, -1):
         path = "/".join(parts[:end]) + ".py"
@@ -108,11 +109,18 @@ def _by_class(case: Case) -> str | None:
     return None
 
 
-def plugin_reports(found: Found) -> list[str]:
-    """Where our own plugin writes, if the command asks it to: one file, or one of each worker of xdist."""
-    named = [value for option, value in options(found.arguments, _PLUGIN) if option in _PLUGIN and value]
-    return [place for path in named for place in (path, "{}.gw*{}".format(*map(glob.escape, os.path.splitext(path))))]
+def report_paths(call: RunnerCall, environ: Mapping[str, str]) -> list[str]:
+    """Where our plugin writes, else where pytest does, by the command, a variable or a settings file.
+
+    The plugin writes one file, or one for each xdist worker."""
+    given = given_options(call.arguments, environ)
+    path = value_of(given, _PLUGIN)
+    if path:
+        return [path, "{}.gw*{}".format(*map(glob.escape, os.path.splitext(path)))]
+    own = value_of(given, _JUNIT)
+    return [own] if own else []
 
 
 _PLUGIN = ("--flakeboard-report",)
-PYTEST = Runner("pytest", ("pytest", "py.test"), _select, report_options=("--junitxml", "--junit-xml"))
+_JUNIT = ("--junitxml", "--junit-xml")
+PYTEST = Runner("pytest", ("pytest", "py.test"), _select, report_options=_JUNIT)

@@ -1,39 +1,39 @@
-"""What is known of a runner."""
+"""A test runner, and a command that starts it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Callable, List, Optional, Sequence
 
-from flakeboard.junit import Case
+from flakeboard.reports.junit import Case
 
-Selecting = Callable[["Found", Sequence[Case]], Optional[List[str]]]
-"""The command that runs these tests and, as far as the runner can, no others; None where it cannot be said."""
+Select = Callable[["RunnerCall", Sequence[Case]], Optional[List[str]]]
+"""Builds the command that runs these tests and, as far as the runner can, no others; None if it cannot."""
 
 
 @dataclass(frozen=True)
 class Runner:
     name: str
-    """As the gate calls it."""
+    """The runner's name at the gate."""
     words: tuple[str, ...]
     """Names of the program."""
-    select: Selecting
+    select: Select
     then: str = ""
-    """The word that must follow, as in `go test`."""
+    """The word that must follow the program, as in `go test`."""
     report_options: tuple[str, ...] = ()
     """Options whose value is the report's path."""
     reports: tuple[str, ...] = ()
-    """Where reports usually are, if the command does not say."""
+    """Where reports usually are, unless the command says otherwise."""
 
 
 @dataclass(frozen=True)
-class Found:
-    """A runner in a command."""
+class RunnerCall:
+    """A command that starts a runner."""
 
     runner: Runner
     command: list[str]
     at: int
-    """Where its own arguments begin."""
+    """Where the runner's own arguments begin."""
 
     @property
     def before(self) -> list[str]:
@@ -44,7 +44,7 @@ class Found:
         return self.command[self.at :]
 
     def report_paths(self) -> list[str]:
-        """The report's path, where the command names it."""
+        """The report's path, if the command names it."""
         found = []
         for option, value in options(self.arguments, self.runner.report_options):
             if option in self.runner.report_options and value:
@@ -53,7 +53,7 @@ class Found:
 
 
 def options(arguments: Sequence[str], with_value: Sequence[str]) -> list[tuple[str, str]]:
-    """Arguments as (option, value) pairs, ("", word) for a word; a value follows `=`, or one of `with_value`."""
+    """Arguments as (option, value) pairs, or ("", word); a value follows `=` or an option in `with_value`."""
     pairs, rest = [], list(arguments)
     while rest:
         word = rest.pop(0)

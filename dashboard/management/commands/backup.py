@@ -5,8 +5,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from dashboard import database, embedded
-from dashboard.keeping.backup import BackupRefused, backup_write
+from dashboard.ops import database_check, embedded
+from dashboard.retention.backup import BackupRefused, backup_write
 
 
 class Command(BaseCommand):
@@ -20,7 +20,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         file: Path = options["file"]
         with embedded.database():
-            database.check(migrated=True)
+            database_check.check(migrated=True)
             try:
                 manifest = backup_write(file)
             except (BackupRefused, OSError) as error:

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from dashboard import processes
+from dashboard.ops import processes
 
 
 class Command(BaseCommand):

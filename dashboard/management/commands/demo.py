@@ -5,10 +5,10 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from analytics.refreshing import refresh_run
-from dashboard import embedded
-from dashboard.demo import demo_create, demo_load
-from dashboard.demo_decisions import demo_decide
-from dashboard.quarantine.applying import policy_apply
+from dashboard.demo.decisions import demo_decide
+from dashboard.demo.services import demo_create, demo_load
+from dashboard.ops import embedded
+from dashboard.quarantine.policy.service import policy_apply
 
 
 class Command(BaseCommand):
@@ -19,6 +19,7 @@ class Command(BaseCommand):
             project = demo_create()
             demo_load(project_id=project.pk)
             refresh_run(project_id=project.pk)
-            demo_decide(project_id=project.pk)
+            if demo_decide(project_id=project.pk):
+                refresh_run(project_id=project.pk)
             policy_apply(project_id=project.pk)
             self.stdout.write(f"The demo is loaded as project {project.slug!r}.")

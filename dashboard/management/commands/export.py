@@ -5,9 +5,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from dashboard import embedded
-from dashboard.keeping.export.archive import Archive, ExportRunning
-from dashboard.keeping.export.writing import FORMATS, NoParquet
+from dashboard.ops import embedded
+from dashboard.retention.export.archive import Archive, ExportRunning
+from dashboard.retention.export.writers import FORMATS, NoParquet
 from ingest.models import Project
 
 

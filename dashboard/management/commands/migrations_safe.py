@@ -11,8 +11,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
-from dashboard import embedded
-from dashboard.migration_safety import dangers, locked_together, statements_of
+from dashboard.ops import embedded
+from dashboard.ops.migration_safety import dangers, locked_together, statements_of
 
 RELEASED = Path(settings.BASE_DIR) / "dashboard" / "released_migrations.txt"
 

@@ -5,9 +5,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from dashboard import database, embedded
-from dashboard.health import pending_migrations
-from dashboard.keeping.backup import BackupRefused, backup_restore
+from dashboard.ops import database_check, embedded
+from dashboard.ops.health import pending_migrations
+from dashboard.retention.backup import BackupRefused, backup_restore
 
 
 class Command(BaseCommand):
@@ -19,7 +19,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         with embedded.database():
-            database.check()
+            database_check.check()
             try:
                 manifest = backup_restore(options["file"], replace=options["replace"])
             except BackupRefused as error:

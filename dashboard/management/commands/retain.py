@@ -4,9 +4,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from dashboard import embedded
-from dashboard.keeping.old import STEPS
-from dashboard.keeping.retaining import retention_plan, retention_run
+from dashboard.ops import embedded
+from dashboard.retention.services import retention_plan, retention_run
+from dashboard.retention.steps import STEPS
 from ingest.models import Project
 
 
@@ -29,6 +29,6 @@ class Command(BaseCommand):
                 self._tell(project, counts or {}, dry=options["dry_run"])
 
     def _tell(self, project: Project, counts: dict[str, int], *, dry: bool) -> None:
-        told = [f"{counts[step.name]:,} {step.what}" for step in STEPS if counts.get(step.name)]
+        removals = [f"{counts[step.name]:,} {step.what}" for step in STEPS if counts.get(step.name)]
         would = "would be done today: " if dry else ""
-        self.stdout.write(f"{project.slug}: {would}{'; '.join(told) or 'nothing is too old'}")
+        self.stdout.write(f"{project.slug}: {would}{'; '.join(removals) or 'nothing is too old'}")

@@ -5,18 +5,18 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from dashboard import embedded, welcome
+from dashboard.ops import embedded, start_message
 
 
 class Command(BaseCommand):
     help = "Print a link that signs a person in once."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("username", nargs="?", default=welcome.FIRST_USER)
+        parser.add_argument("username", nargs="?", default=start_message.FIRST_USER)
 
     def handle(self, *args: Any, **options: Any) -> None:
         with embedded.database():
             user = User.objects.filter(username=options["username"], is_active=True).first()
             if user is None:
                 raise CommandError(f"There is no active user {options['username']!r}.")
-            self.stdout.write(welcome.sign_in_address(user))
+            self.stdout.write(start_message.sign_in_address(user))

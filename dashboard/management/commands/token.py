@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from dashboard import embedded, welcome
+from dashboard.ops import embedded, start_message
 from ingest.models import Project, Token
 from ingest.services import project_create, token_create
 
@@ -28,4 +28,4 @@ class Command(BaseCommand):
             _, text = token_create(project=project, name=options["name"], scope=options["scope"])
             self.stdout.write(text)
             if options["scope"] == Token.Scope.UPLOAD:
-                self.stderr.write(f"\nSend results:\n\n  {welcome.curl_line(project.slug, text)}\n")
+                self.stderr.write(f"\nSend results:\n\n  {start_message.curl_line(project.slug, text)}\n")

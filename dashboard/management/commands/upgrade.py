@@ -7,8 +7,8 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import OperationalError, connection
 
-from dashboard import database, embedded
-from dashboard.environment import BadSetting
+from dashboard.ops import database_check, embedded
+from dashboard.ops.environment import BadSetting
 
 _LOCK = 7_310_542
 """The number of the advisory lock that makes two upgrades one after the other."""
@@ -24,7 +24,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         with embedded.database():
-            database.check()
+            database_check.check()
             with connection.cursor() as cursor:
                 cursor.execute("SELECT pg_advisory_lock(%s)", [_LOCK])
                 cursor.execute(f"SET lock_timeout = '{options['lock_seconds']}s'")

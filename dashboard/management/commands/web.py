@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from dashboard import database, processes, static_files
+from dashboard.ops import database_check, processes, static_files
 
 
 class Command(BaseCommand):
@@ -13,7 +13,7 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def handle(self, *args: Any, **options: Any) -> None:
-        database.check(connections=database.web_connections())
+        database_check.check(connections=database_check.web_connections())
         static_files.collect()
         command = processes.web()
         os.execve(command[0], command, os.environ | processes.web_environment())  # noqa: S606 - our own command

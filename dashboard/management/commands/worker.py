@@ -6,7 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
-from dashboard import database, processes
+from dashboard.ops import database_check, processes
 
 
 class Command(BaseCommand):
@@ -17,6 +17,6 @@ class Command(BaseCommand):
         parser.add_argument("queues", nargs="*", choices=[*settings.QUEUES, []], metavar="queue")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        database.check(migrated=True)
+        database_check.check(migrated=True)
         command = processes.worker(options["queues"] or list(settings.QUEUES))
         os.execv(command[0], command)  # noqa: S606 - our own command

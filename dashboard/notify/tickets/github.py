@@ -33,5 +33,5 @@ class GitHub(Issues):
 
     def _searched(self, marker: str) -> Ticket | None:
         query = urlencode({"q": f'"{marker}" in:body repo:{self.repository} is:issue', "per_page": 10})
-        told = self.api.ask("GET", f"/search/issues?{query}")
-        return self.marked(told.get("items") if isinstance(told, dict) else None, marker)
+        answer = self.api.ask("GET", f"/search/issues?{query}")
+        return self.marked(answer.get("items") if isinstance(answer, dict) else None, marker)

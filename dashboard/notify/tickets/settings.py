@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.utils import timezone
 
-from dashboard.notify.fields import BadField
+from dashboard.notify.channels import BadField
+from dashboard.notify.encryption import seal
 from dashboard.notify.models import TrackerSettings
-from dashboard.notify.outgoing import Refused, target_of
-from dashboard.notify.sealing import seal
-from dashboard.notify.tickets.drafting import BadTemplate, template_check
-from dashboard.people.auditing import audit
+from dashboard.notify.safe_http import Refused, target_of
+from dashboard.notify.tickets.drafts import BadTemplate, template_check
+from dashboard.people.audit import audit
 from ingest.models import Project
 
 _GITHUB = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}")
@@ -24,7 +24,7 @@ class BadTracker(BadField):
 
 
 @dataclass(frozen=True, slots=True)
-class WantedTracker:
+class TrackerValues:
     """What somebody says of a tracker. A token that is None stays as it is."""
 
     kind: str
@@ -35,8 +35,8 @@ class WantedTracker:
 
 
 @transaction.atomic
-def tracker_set(*, project: Project, wanted: WantedTracker) -> bool:
-    """Keep it; true where the token was cleared because it would have gone to another address."""
+def tracker_set(*, project: Project, wanted: TrackerValues) -> bool:
+    """Save the tracker; return True if its token was cleared because it would have gone to another address."""
     _check(wanted)
     now, _ = TrackerSettings.objects.select_for_update().get_or_create(project=project)
     moved = (now.kind, now.base_url) != (wanted.kind, wanted.base_url)
@@ -50,15 +50,20 @@ def tracker_set(*, project: Project, wanted: WantedTracker) -> bool:
         token=now.token if keep else seal(wanted.token or ""),
         updated_at=timezone.now(),
     )
-    audit("tracker.set", project=project, before=_told(now), after=_told(TrackerSettings.objects.get(pk=now.pk)))
+    audit(
+        "tracker.set",
+        project=project,
+        before=_audit_values(now),
+        after=_audit_values(TrackerSettings.objects.get(pk=now.pk)),
+    )
     return cleared
 
 
-def _told(tracker: TrackerSettings) -> dict[str, object]:
+def _audit_values(tracker: TrackerSettings) -> dict[str, object]:
     return {name: getattr(tracker, name) for name in ("kind", "template", "base_url", "repository")}
 
 
-def _check(wanted: WantedTracker) -> None:
+def _check(wanted: TrackerValues) -> None:
     if wanted.kind not in Kind.values:
         raise BadTracker("kind", "There is no such tracker.")
     if wanted.template:
@@ -74,7 +79,7 @@ def _check(wanted: WantedTracker) -> None:
     _check_repository(wanted)
 
 
-def _check_repository(wanted: WantedTracker) -> None:
+def _check_repository(wanted: TrackerValues) -> None:
     pattern = {Kind.GITHUB: _GITHUB, Kind.GITLAB: _GITLAB}.get(Kind(wanted.kind))
     if pattern is not None and not pattern.fullmatch(wanted.repository):
         raise BadTracker("repository", "Say it as owner/name.")

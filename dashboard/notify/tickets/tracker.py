@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol
 
-from dashboard.notify.message import clean
-from dashboard.notify.outgoing import Refused, Unreachable, request
+from dashboard.notify.formats.message import clean
+from dashboard.notify.safe_http import Refused, Unreachable, request
 
 _LARGEST = 8 * 1024 * 1024
 """A list of tickets with all that people wrote into them."""
@@ -56,15 +56,15 @@ class Api:
             answer = request(method, f"{self.base}{path}", body=body, headers=self.headers, largest=_LARGEST)
         except (Refused, Unreachable) as error:
             raise TrackerFailed(str(error)) from error
-        told = answer.json()
-        if answer.ok and told is not None:
-            return told
-        raise TrackerFailed(_sentence(answer.status, answer.headers, told))
+        document = answer.json()
+        if answer.ok and document is not None:
+            return document
+        raise TrackerFailed(_sentence(answer.status, answer.headers, document))
 
 
-def _sentence(status: int, headers: Mapping[str, str], told: Any) -> str:
-    """Why not, with what to do."""
-    said = clean(str(told.get("message") or told.get("error") or ""), 150) if isinstance(told, dict) else ""
+def _sentence(status: int, headers: Mapping[str, str], document: Any) -> str:
+    """Explain why the tracker refused and what to do about it."""
+    said = clean(str(document.get("message") or document.get("error") or ""), 150) if isinstance(document, dict) else ""
     if status == 429 or (status == 403 and headers.get("x-ratelimit-remaining") == "0"):
         wait = headers.get("retry-after", "")
         return f"The tracker takes no more requests for now{f': try again in {clean(wait, 40)} s' if wait else ''}."
@@ -94,24 +94,24 @@ class Issues:
     path: str
     words: Words
 
-    def marked(self, told: Any, marker: str) -> Ticket | None:
-        """The first of these issues that has the mark; GitHub lists pull requests among issues."""
-        rows = (one for one in (told if isinstance(told, list) else []) if isinstance(one, dict))
-        found = (one for one in rows if marker in (one.get(self.words.body) or "") and "pull_request" not in one)
-        return next((self.ticket(one) for one in found), None)
+    def marked(self, issues: Any, marker: str) -> Ticket | None:
+        """The ticket of the first issue with the marker, skipping pull requests, which GitHub lists as issues."""
+        rows = (issue for issue in (issues if isinstance(issues, list) else []) if isinstance(issue, dict))
+        found = (row for row in rows if marker in (row.get(self.words.body) or "") and "pull_request" not in row)
+        return next((self.ticket(issue) for issue in found), None)
 
     def open(self, draft: Draft) -> Ticket:
-        told = {"title": draft.title, self.words.body: f"{draft.body}\n\n<!-- {draft.marker} -->"}
-        return self.ticket(self.api.ask("POST", self.path, json.dumps(told).encode()))
+        fields = {"title": draft.title, self.words.body: f"{draft.body}\n\n<!-- {draft.marker} -->"}
+        return self.ticket(self.api.ask("POST", self.path, json.dumps(fields).encode()))
 
     def state(self, ticket: Ticket) -> TicketState:
-        told = self.api.ask("GET", f"{self.path}/{ticket.number}")
-        closed = isinstance(told, dict) and told.get("state") == "closed"
+        issue = self.api.ask("GET", f"{self.path}/{ticket.number}")
+        closed = isinstance(issue, dict) and issue.get("state") == "closed"
         return TicketState.CLOSED if closed else TicketState.OPEN
 
-    def ticket(self, told: Any) -> Ticket:
-        """A ticket as the API names it; what is none is refused, and so is an address that no browser should follow."""
-        found = told if isinstance(told, dict) else {}
+    def ticket(self, issue: Any) -> Ticket:
+        """Read a ticket from the API's answer, refusing anything without a number and a web address."""
+        found = issue if isinstance(issue, dict) else {}
         link, number = found.get(self.words.url), found.get(self.words.number)
         if not isinstance(link, str) or not link.startswith(("http://", "https://")) or not isinstance(number, int):
             raise TrackerFailed("The tracker answered something that is no ticket.")

@@ -1,4 +1,4 @@
-"""What the reader makes of files, without storing anything: how to find out why a file is misread."""
+"""Shows how the reader understands files, without storing anything: use it to find out why a file is misread."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -31,7 +31,7 @@ class Command(BaseCommand):
 
     def _text(self, path: Path, outcome: FileOutcome) -> None:
         facts = outcome.as_dict()
-        self.stdout.write(str(facts["path"]))
+        self.stdout.write(f"{facts['path']}: {facts['account'].replace('_', ' ')}")
         if outcome.error:
             self.stdout.write(f"  refused ({outcome.error.code}): {outcome.error}")
             return
@@ -41,6 +41,8 @@ class Command(BaseCommand):
         self.stdout.write(f"  {facts['attempts']} attempts; the file's order {order} the order of execution")
         for error in outcome.report.run_errors if outcome.report else ():
             self.stdout.write(f"  run error in {error.where}: {error.failure.message[:200]}")
+        for unclear in outcome.report.not_understood if outcome.report else ():
+            self.stdout.write(f"  not understood ({unclear.code}, {unclear.count} times): {unclear.sentence}")
         for warning in outcome.report.warnings if outcome.report else ():
             place = f" (line {warning.line}, column {warning.column})" if warning.line else ""
             self.stdout.write(f"  warning ({warning.code}, {warning.count} times): {warning.sentence}{place}")

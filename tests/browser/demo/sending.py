@@ -66,7 +66,9 @@ def _send(demo: Demo, fails: Mapping[str, Words], minute: int, **facts: str) -> 
         host="linux-0",
         **facts,
     )
-    upload, _ = upload_receive(project=demo.project, body=body_of(("junit.xml", report)), metadata=metadata)
+    upload, _ = upload_receive(
+        project=demo.project, body=body_of(("junit.xml", report)), metadata=metadata, stated_at=metadata.started_at
+    )
     upload_process(upload_id=upload.pk)
     upload.refresh_from_db()
     assert upload.run is not None

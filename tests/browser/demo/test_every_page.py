@@ -9,8 +9,8 @@ from django.urls import reverse
 from playwright.sync_api import Browser, Page
 
 from dashboard.quarantine.models import Quarantine
-from dashboard.quarantine.owners import Pattern
-from dashboard.quarantine.owning import owner_patterns_set
+from dashboard.quarantine.owners.rules import Pattern
+from dashboard.quarantine.owners.store import owner_patterns_set
 from dashboard.quarantine.states import Action
 from ingest.models import Run, Test, Upload
 from tests.browser.accessibility import assert_accessible

@@ -45,7 +45,7 @@ def test_monday_from_fix_first_to_a_quarantine_and_out_of_it(page: Page, demo: D
     page.get_by_label("Owner").fill("@cart")
     page.get_by_label("Ticket").fill("https://tracker.example/SHOP-7")
     page.get_by_role("button", name="Propose").click()
-    expect(page.locator(".fb-answer")).to_contain_text("It waits for somebody's word")
+    expect(page.locator(".fb-answer")).to_contain_text("It awaits a decision")
     assert_accessible(page)
 
     page.get_by_label("Why approve").fill("Until the clock is faked.")
@@ -57,7 +57,9 @@ def test_monday_from_fix_first_to_a_quarantine_and_out_of_it(page: Page, demo: D
     expect(trail).to_contain_text("State: proposed became active.")
 
     to_the_list(page)
-    expect(page.locator(".fb-answer")).to_contain_text(re.compile(r"1 test does not block.*owned by @cart", re.DOTALL))
+    expect(page.locator(".fb-answer")).to_contain_text(
+        re.compile(r"1 test\s+does\s+not\s+block.*owned by\s+@cart", re.DOTALL)
+    )
     page.get_by_role("link", name="Board", exact=True).click()
     active = page.get_by_role("region", name=re.compile("^Active"))
     expect(active.get_by_role("link", name=name)).to_be_visible()

@@ -21,7 +21,7 @@ def fill() -> str:
     from django.contrib.auth.models import User
 
     from analytics.services import analysis_refresh
-    from analytics.simulate import Settings, simulate
+    from analytics.simulation import Settings, simulate
     from ingest import tokens
     from ingest.metadata import RunMetadata
     from ingest.models import Token
@@ -36,7 +36,8 @@ def fill() -> str:
     made = simulate(Settings(seed=11, tests=70, suites=4, days=8, commits_a_day=3, regressions=1, renames=0, new_tests=1))
     for upload in made.uploads():
         metadata = RunMetadata.from_json(upload.metadata)
-        row, _ = upload_receive(project=project, body=body_of(*upload.files), metadata=metadata)
+        body = body_of(*upload.files)
+        row, _ = upload_receive(project=project, body=body, metadata=metadata, stated_at=metadata.started_at)
         upload_process(upload_id=row.pk)
     analysis_refresh(project=project)
     return text

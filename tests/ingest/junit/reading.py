@@ -16,13 +16,15 @@ def read(content: bytes | str, limits: Limits | None = None) -> ParsedReport:
 
 def read_carefully(content: bytes, limits: Limits | None = None) -> ParsedReport:
     """The same by the parser alone: the slow twin of the fast lane."""
-    from ingest.junit.keeping import Share
+    from ingest.junit.kept_text import Share
 
     limits = limits or Limits()
-    try:
-        return reading._read(io.BytesIO(content), limits, Share(limits.text_total), lane=False, repair=False)
-    except reading._Again:
-        return reading._read(io.BytesIO(content), limits, Share(limits.text_total), lane=False, repair=True)
+    way = reading._ReadingMode(lane=False)
+    while True:
+        try:
+            return reading._read(io.BytesIO(content), limits, Share(limits.text_total), way)
+        except reading._ReadAgain as again:
+            way = again.way
 
 
 def refusal(content: bytes | str, limits: Limits | None = None) -> Refused:

@@ -85,13 +85,13 @@ def outcome(reader, document: bytes):
         report: ParsedReport = reader(document)
     except Refused as refused:
         return refused.code, refused.line, refused.column
-    durations = [None if one != one else one for one in report.durations]
-    warnings = sorted((one.code, one.count, one.line, one.column) for one in report.warnings)
+    durations = [None if duration != duration else duration for duration in report.durations]
+    warnings = sorted((warning.code, warning.count, warning.line, warning.column) for warning in report.warnings)
     rest = (report.suites, report.partial, report.order_reliable, report.producer, warnings)
     return report.keys, bytes(report.verdicts), durations, report.attempts, report.files, rest
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.lists(documents, min_size=1, max_size=3))
 @example(
     [

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from ingest.junit.report import Case, ParsedReport, Provenance
-from tests.conftest import PRODUCERS
 from tests.ingest.junit.reading import read, upload
+from tests.paths import PRODUCERS
 
 COUNTS = ("tests", "passed", "failed", "errored", "skipped")
 EXPECTED = json.loads((PRODUCERS / "expected.json").read_text())
@@ -49,7 +49,9 @@ def find(report: ParsedReport, written: str) -> Case:
     """A case by its name; by `class::name`, or `project::name` where two Playwright projects ran it."""
     where, _, name = written.rpartition("::")
     return next(
-        one for one in report.cases() if one.key[2] == name and (one.key[0].startswith(where) or one.key[1] == where)
+        case
+        for case in report.cases()
+        if case.key[2] == name and (case.key[0].startswith(where) or case.key[1] == where)
     )
 
 
@@ -64,7 +66,7 @@ def test_attempts_are_found_in_their_order_with_their_provenance(name: str) -> N
         verdicts = [attempt.verdict.name for attempt in found.attempts]
         true = [WORDS[outcome] for outcome in outcomes]
         # Where texts are lost (pytest), whether a lost attempt failed or errored is lost with them.
-        assert [one in ("FAIL", "ERROR") for one in verdicts] == [one in ("FAIL", "ERROR") for one in true]
+        assert [verdict in ("FAIL", "ERROR") for verdict in verdicts] == [one in ("FAIL", "ERROR") for one in true]
         assert verdicts[-1] == true[-1]
         assert {attempt.provenance for attempt in found.attempts} == {HOW[truth["attempts_in_file"]]}
 

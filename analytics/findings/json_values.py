@@ -1,0 +1,34 @@
+"""Arrays as plain values for JSON."""
+
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from analytics.kernel.executions import Ints
+
+Finding = dict[str, Any]
+
+
+def number(value: Any) -> Any:
+    """A plain JSON number, or None if it is not finite."""
+    plain = value.item() if isinstance(value, np.generic) else value
+    return None if isinstance(plain, float) and not isfinite(plain) else plain
+
+
+def numbers(values: Any) -> list[Any]:
+    """The same for many values."""
+    plain = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    return [None if isinstance(value, float) and not isfinite(value) else value for value in plain]
+
+
+def grouped(owner: Ints, value: Ints) -> dict[int, list[int]]:
+    """Values by owner, in their order."""
+    at = np.argsort(owner, kind="stable")
+    owners, starts = np.unique(owner[at], return_index=True)
+    parts = np.split(value[at], starts[1:])
+    return {int(key): part.tolist() for key, part in zip(owners, parts, strict=True)} if len(owners) else {}
+
+
+def rows_of(owner: Ints) -> dict[int, list[int]]:
+    return grouped(owner, np.arange(len(owner)))

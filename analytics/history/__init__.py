@@ -1,0 +1,1 @@
+"""One test over time: executions, evidence, strips, names and search."""

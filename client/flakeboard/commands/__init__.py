@@ -1,0 +1,1 @@
+"""The subcommands of `flakeboard`, a module each."""

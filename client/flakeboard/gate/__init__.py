@@ -1,0 +1,1 @@
+"""Asking the gate whether a red build may pass, and showing its decision."""

@@ -1,0 +1,92 @@
+"""The gate's decision: whether this red build may pass, and what each failing test is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+RERUN_MAY_HELP = frozenset({"not_quarantined", "quarantine_expired"})
+"""Reasons about single tests. Any other reason is about the whole run, and no rerun removes it."""
+
+_MOST_LISTED = 500
+"""The gate lists no more failing tests: beyond this, blocking ones may be missing from the list."""
+
+
+@dataclass(frozen=True)
+class FailingTest:
+    suite: str
+    classname: str
+    name: str
+    file: str
+    kind: str
+    """`class` in the API: new, flaky, broken, quarantined or incident."""
+    blocks: bool
+    sentence: str
+    reruns: int | None
+
+    @property
+    def label(self) -> str:
+        return " :: ".join(part for part in (self.classname or self.suite, self.name) if part)
+
+
+@dataclass(frozen=True)
+class Decision:
+    passed: bool
+    decided: bool
+    sentence: str
+    page: str
+    reasons: list[tuple[str, str]]
+    """The code and sentence of each."""
+    failing: list[FailingTest]
+    notes: list[str] = field(default_factory=list)
+    """Remarks that do not affect the decision."""
+
+    @property
+    def blocking(self) -> list[FailingTest]:
+        return [test for test in self.failing if test.blocks]
+
+    @property
+    def may_be_rerun(self) -> bool:
+        """Whether only single failing tests block the build."""
+        codes = {code for code, _ in self.reasons}
+        about_tests = bool(codes) and codes <= RERUN_MAY_HELP
+        is_complete = len(self.failing) < _MOST_LISTED
+        return self.decided and not self.passed and about_tests and bool(self.blocking) and is_complete
+
+    def but(self, **changes: Any) -> Decision:
+        return replace(self, **changes)
+
+
+def decision_from(answer: dict[str, Any]) -> Decision:
+    """Read strictly: only a decided `true` passes, and a failing test blocks unless the gate says it does not."""
+    return Decision(
+        passed=answer.get("passed") is True and answer.get("decided") is True,
+        decided=answer.get("decided") is True,
+        sentence=_text(answer.get("sentence")),
+        page=_text(answer.get("page")),
+        reasons=[(_text(row.get("code")), _text(row.get("sentence"))) for row in _objects(answer.get("reasons"))],
+        failing=[_failing_test(row) for row in _objects(answer.get("failing"))],
+        notes=[_text(row.get("sentence")) for row in _objects(answer.get("notes"))],
+    )
+
+
+def _failing_test(row: dict[str, Any]) -> FailingTest:
+    reruns = row.get("reruns")
+    return FailingTest(
+        suite=_text(row.get("suite")),
+        classname=_text(row.get("classname")),
+        name=_text(row.get("name")),
+        file=_text(row.get("file")),
+        kind=_text(row.get("class")),
+        blocks=row.get("blocks") is not False,
+        sentence=_text(row.get("sentence")),
+        reruns=reruns if isinstance(reruns, int) and not isinstance(reruns, bool) and reruns >= 0 else None,
+    )
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

@@ -1,0 +1,1 @@
+"""Finding and reading the report files of a run."""

@@ -1,0 +1,1 @@
+"""Telling whether a run stopped before its last test."""

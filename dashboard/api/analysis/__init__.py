@@ -1,0 +1,1 @@
+"""What an analysis concluded: tests, clusters, incidents, orders, reruns and priorities."""

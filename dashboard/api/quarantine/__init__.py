@@ -1,0 +1,1 @@
+"""Quarantines, the gate, the policy and owners."""

@@ -1,0 +1,1 @@
+"""Uploads: from the wire to a stored row."""

@@ -1,0 +1,1 @@
+"""The demo project: a simulated history, and what a team decided about it."""

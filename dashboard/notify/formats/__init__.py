@@ -1,0 +1,1 @@
+"""A message in the format that each receiver takes."""

@@ -1,0 +1,127 @@
+"""From a notification in the queue to what is said of it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.conf import settings
+from django.urls import reverse
+
+from analytics.history.names import names
+from dashboard.notify.formats.message import LONG, TITLE, Item, Message, clean, item, section
+from dashboard.quarantine.models import Notification, Quarantine
+from dashboard.quarantine.selectors import members_of
+from ingest.models import Project, Test
+
+Kind = Notification.Kind
+_TITLES = {
+    Kind.PROPOSED: "{what}: quarantine proposed",
+    Kind.QUARANTINED: "{what}: in quarantine, failures no longer block",
+    Kind.RELEASED: "{what}: out of quarantine, failures block again",
+    Kind.REOPENED: "{what}: back in quarantine",
+    Kind.EXPIRES_SOON: "{what}: quarantine expires within {days}",
+    Kind.EXPIRED: "{what}: quarantine expired, failures block again",
+    Kind.CAP_REACHED: "{over} more flaky tests than the policy may quarantine",
+}
+"""What happened, in a line."""
+
+
+def message_of(notification: Notification) -> Message | None:
+    """None where what it speaks of is gone."""
+    project = notification.project
+    if notification.kind == Kind.CAP_REACHED:
+        return cap_message(project, notification.payload)
+    found = Quarantine.objects.filter(project=project, pk=notification.payload.get("quarantine")).first()
+    if found is None:
+        return None
+    return quarantine_message(project, Kind(notification.kind), found, notification.payload)
+
+
+# -- a quarantine ------------------------------------------------------------------------------------------------
+
+
+def quarantine_message(project: Project, kind: Kind, quarantine: Quarantine, payload: Mapping[str, Any]) -> Message:
+    tests = members_of([quarantine]).get(quarantine.pk, [])
+    what, days = called(quarantine, tests), payload.get("days", 0)
+    title = _TITLES[kind].format(what=clean(what, TITLE), days="a day" if days == 1 else f"{days} days")
+    return Message(
+        kind=kind,
+        project=clean(project.name),
+        slug=project.slug,
+        title=title,
+        sentence=clean(payload.get("reason") or quarantine.reason, LONG),
+        facts=_facts(quarantine, payload),
+        sections=(section("Tests", test_items(project, tests)),),
+        url=quarantine_address(project, quarantine),
+        owner=clean(quarantine.owner),
+        data={"quarantine": quarantine.pk, "state": quarantine.state, "tests": [test.number for test in tests]},
+    )
+
+
+def _facts(quarantine: Quarantine, payload: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    facts = {
+        "Owner": quarantine.owner or "nobody",
+        "By": payload.get("actor", ""),
+        "Expires": f"{quarantine.expires_at:%Y-%m-%d}" if quarantine.is_live else "",
+        "Ticket": quarantine.ticket_url,
+    }
+    return tuple((name, clean(value)) for name, value in facts.items() if value)
+
+
+def called(quarantine: Quarantine, tests: Sequence[Test]) -> str:
+    """A quarantine by its test, or by the first of its cluster."""
+    if not tests:
+        return f"Quarantine {quarantine.pk}"
+    return tests[0].name if len(tests) == 1 else f"{tests[0].name} and {len(tests) - 1} more"
+
+
+def test_items(project: Project, tests: Sequence[Test]) -> list[Item]:
+    return [item(test.name, test.classname or test.suite, test_address(project, test.number)) for test in tests]
+
+
+# -- the cap -----------------------------------------------------------------------------------------------------
+
+
+def cap_message(project: Project, payload: Mapping[str, Any]) -> Message:
+    numbers, over = payload.get("tests", []), payload.get("over", 0)
+    known = names(project.pk, tests=numbers)
+    items = [
+        item(known.test(number).name, known.test(number).classname, test_address(project, number)) for number in numbers
+    ]
+    return Message(
+        kind=Kind.CAP_REACHED,
+        project=clean(project.name),
+        slug=project.slug,
+        title=_TITLES[Kind.CAP_REACHED].format(over=f"{over:,}"),
+        sentence=f"The cap is {payload.get('cap', 0):,} tests. Nothing was done with the rest: they block.",
+        sections=(section("Left out", items),),
+        url=address("priorities", project.slug),
+        data={"cap": payload.get("cap"), "over": over, "tests": numbers},
+    )
+
+
+# -- addresses ---------------------------------------------------------------------------------------------------
+
+
+def address(name: str, *arguments: Any) -> str:
+    """A page, as it is reached from outside."""
+    return settings.PUBLIC_URL + reverse(name, args=arguments)
+
+
+def test_address(project: Project, number: int) -> str:
+    return address("test", project.slug, number)
+
+
+def quarantine_address(project: Project, quarantine: Quarantine) -> str:
+    return address("quarantine", project.slug, quarantine.pk)
+
+
+def trial_message(project: Project) -> Message:
+    """What the button "Send a test message" sends."""
+    return Message(
+        kind="test",
+        project=clean(project.name),
+        slug=project.slug,
+        title="A test message from Flakeboard",
+        sentence="This channel works: what happens to quarantines of this project will be told here.",
+        url=address("notifications", project.slug),
+    )

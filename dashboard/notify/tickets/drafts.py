@@ -1,0 +1,87 @@
+"""What a ticket says of a quarantine; and the link that opens one in any tracker, filled in."""
+
+import re
+from collections.abc import Sequence
+from urllib.parse import quote, urlsplit
+
+from django.utils.crypto import salted_hmac
+
+from dashboard.notify.formats.message import ITEMS, LONG, TITLE, clean
+from dashboard.notify.messages import called, quarantine_address
+from dashboard.notify.tickets.tracker import Draft
+from dashboard.quarantine.models import Quarantine
+from dashboard.quarantine.selectors import members_of
+from ingest.models import Test
+
+PLACES = ("title", "body", "url", "owner")
+"""What a link template may hold, in braces."""
+_PLACE = re.compile(r"\{([^{}]*)\}")
+_LONGEST_LINK = 6_000
+_BODY_IN_LINK = 1_500
+
+
+def draft_of(quarantine: Quarantine) -> Draft:
+    tests = members_of([quarantine]).get(quarantine.pk, [])
+    return Draft(clean(f"Flaky test: {called(quarantine, tests)}", TITLE), _body(quarantine, tests), marker(quarantine))
+
+
+def marker(quarantine: Quarantine) -> str:
+    """A word that nobody else can guess, so that no other ticket can pass for this quarantine's."""
+    digest = salted_hmac("flakeboard ticket", f"{quarantine.project_id}:{quarantine.pk}").hexdigest()
+    return f"flakeboard-{digest[:24]}"
+
+
+def _body(quarantine: Quarantine, tests: Sequence[Test]) -> str:
+    named = [f"- {code(' '.join(part for part in (test.classname, test.name) if part))}" for test in tests[:ITEMS]]
+    if len(tests) > ITEMS:
+        named.append(f"- and {len(tests) - ITEMS} more")
+    owner = f"Owner: {code(quarantine.owner)}\n\n" if quarantine.owner else ""
+    why = f"Why: {code(quarantine.reason, LONG)}\n\n" if quarantine.reason else ""
+    where = f"Its history, its evidence and its quarantine: {quarantine_address(quarantine.project, quarantine)}"
+    return f"Flaky, by Flakeboard:\n\n{chr(10).join(named)}\n\n{why}{owner}{where}"
+
+
+def code(text: str, longest: int = 300) -> str:
+    """Foreign text in Markdown: as code, so that it mentions nobody and marks nothing."""
+    plain = clean(text, longest)
+    runs = re.findall("`+", plain)
+    fence = "`" * (max(map(len, runs), default=0) + 1)
+    return f"{fence} {plain} {fence}" if runs else f"{fence}{plain}{fence}"
+
+
+# -- a link for any tracker --------------------------------------------------------------------------------------
+
+
+class BadTemplate(Exception):
+    """A link template that cannot be: the text says why."""
+
+
+def template_check(template: str) -> None:
+    try:
+        parts = urlsplit(template)
+        fits = parts.scheme in ("http", "https") and bool(parts.hostname) and "{" not in parts.netloc
+    except ValueError:
+        fits = False
+    if not fits or any(not 33 <= ord(letter) <= 126 for letter in template):
+        raise BadTemplate("A link starts with http:// or https:// and names a host; it holds no blanks.")
+    unknown = [name for name in _PLACE.findall(template) if name not in PLACES]
+    if unknown:
+        allowed = ", ".join(f"{{{name}}}" for name in PLACES)
+        raise BadTemplate(f"There is no {{{unknown[0][:40]}}}; there are {allowed}.")
+
+
+def ticket_link(template: str, quarantine: Quarantine) -> str:
+    """The template filled in. Every value is quoted: none can become another part of the address."""
+    draft = draft_of(quarantine)
+    values = {
+        "title": draft.title,
+        "body": draft.body[:_BODY_IN_LINK],
+        "url": quarantine_address(quarantine.project, quarantine),
+        "owner": clean(quarantine.owner),
+    }
+    link = _PLACE.sub(lambda found: quote(values[found[1]], safe=""), template)
+    return (
+        link
+        if len(link) <= _LONGEST_LINK
+        else _PLACE.sub(lambda found: quote(values[found[1]], safe="") if found[1] != "body" else "", template)
+    )

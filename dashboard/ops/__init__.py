@@ -1,0 +1,1 @@
+"""How Flakeboard is run: processes, database, broker, logs, metrics and health."""

@@ -1,0 +1,57 @@
+"""What a person sees at the start: where it is, how to get in, and the line that sends the first results."""
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.contrib.auth.tokens import default_token_generator
+from django.db import transaction
+from django.urls import reverse
+from django.utils.encoding import force_bytes
+from django.utils.http import urlsafe_base64_encode
+
+from ingest.models import Project, Token
+from ingest.services import project_create, token_create
+
+FIRST_USER = "admin"
+FIRST_PROJECT = "my-project"
+
+
+def sign_in_address(user: User) -> str:
+    """A link that signs the user in once: it stops working when it is used, and after PASSWORD_RESET_TIMEOUT."""
+    uid = urlsafe_base64_encode(force_bytes(user.pk))
+    path = reverse("one_time_sign_in", args=(uid, default_token_generator.make_token(user)))
+    return settings.PUBLIC_URL + path
+
+
+@transaction.atomic
+def first_start() -> str | None:
+    """On an empty database: an administrator, a project, and an upload token, whose text is returned."""
+    if User.objects.exists():
+        return None
+    user = User.objects.create_superuser(FIRST_USER)
+    user.set_unusable_password()
+    user.save()
+    if Project.objects.exists():
+        return None
+    project = project_create(slug=FIRST_PROJECT, name="My project")
+    _, text = token_create(project=project, name="first", scope=Token.Scope.UPLOAD, created_by_id=user.pk)
+    return text
+
+
+def curl_line(slug: str, token: str) -> str:
+    address = settings.PUBLIC_URL + reverse("api-uploads", args=(slug,))
+    return f'curl -H "Authorization: Bearer {token}" -F file=@report.xml "{address}?wait=30"'
+
+
+def message(first_token: str | None) -> str:
+    """The lines that `serve` prints."""
+    lines = ["", "  Flakeboard is running.", "", f"  Open      {settings.PUBLIC_URL}"]
+    admin = User.objects.filter(is_superuser=True, is_active=True).order_by("pk").first()
+    if admin is not None and not admin.has_usable_password():
+        lines.append(f"  Sign in   {sign_in_address(admin)}")
+        lines.append(f"            (works once, for {admin.get_username()}; another one: manage.py sign_in_link)")
+    if first_token:
+        lines += [f"  Token     {first_token}", "            (for uploads to my-project; shown this once)"]
+        lines += ["", "  Send results:", "", f"    {curl_line(FIRST_PROJECT, first_token)}"]
+    else:
+        lines += ["", "  Tokens are made on a project's setup page, or by: manage.py token <project>"]
+    return "\n".join([*lines, "", "  Ctrl-C stops everything.", ""])

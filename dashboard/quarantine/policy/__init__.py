@@ -1,0 +1,1 @@
+"""The policy that proposes quarantines, and what it would have done."""

@@ -1,0 +1,215 @@
+"""What a policy does with an analysis: tests and quarantines in, steps with their reasons out. Pure.
+
+It never quarantines what is broken, suspect or the machines' fault, never while an incident is on, and never more than
+its cap: past that it says so instead."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from analytics.kernel.flakiness import State as Concluded
+from dashboard.quarantine.policy.settings import PolicyMode, PolicySettings
+from dashboard.quarantine.states import LIVE, Action, State
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """What an analysis says of one test."""
+
+    number: int
+    state: Concluded
+    evidence: int = 0
+    """Contradictions and recoveries."""
+    failed: int = 0
+    executed: int = 0
+    low: float = 0.0
+    """The lower bound of its failure rate."""
+    default_failures: int = 0
+    blocked: int = 0
+    """Runs that it, or its cluster, blocked."""
+    cost: float = 0.0
+    """The lower end of what it costs: who is first under the cap."""
+    clean: int = 0
+    """Executions since its last failure."""
+    flaky_since: datetime | None = None
+    last_flaked: datetime | None = None
+    """The last failure that is part of a contradiction or recovery."""
+    needed: int | None = None
+    """Clean runs that would confirm a fix."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewestQuarantine:
+    """The newest quarantine of some tests."""
+
+    id: int
+    state: State
+    numbers: tuple[int, ...]
+    by_policy: bool = False
+    """A policy made it: a policy may take it back."""
+    enough: bool = False
+    """Clean for as many runs as it takes to leave."""
+    ended_at: datetime | None = None
+    by_people: bool = True
+    """Somebody, or the clock, ended it, and not a policy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    now: datetime
+    suite: int
+    """Tests of the suite."""
+    incident: bool = False
+    """The newest runs are part of an incident: nothing that fails now is told of the tests."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing that the policy does."""
+
+    action: Action
+    numbers: tuple[int, ...]
+    reason: str
+    quarantine: int | None = None
+    """The quarantine that it changes; None where it makes one."""
+    needed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    steps: tuple[Step, ...]
+    cap: int
+    over: tuple[int, ...] = ()
+    """Tests that would be quarantined if the cap did not stand against it: somebody should hear of that."""
+    paused: bool = False
+    """An incident is on: nothing new."""
+
+
+def cap_of(settings: PolicySettings, suite: int) -> int:
+    """At most so many tests may be proposed or quarantined at once."""
+    return min(settings.most_tests, max(int(settings.most_share * suite), 1))
+
+
+def plan(
+    settings: PolicySettings, moment: Moment, candidates: Sequence[Candidate], held: Sequence[NewestQuarantine]
+) -> Plan:
+    """All steps of a policy at one moment, given the newest quarantine of each test that ever had one."""
+    cap = cap_of(settings, moment.suite)
+    if settings.mode is PolicyMode.OFF:
+        return Plan((), cap)
+    known = {candidate.number: candidate for candidate in candidates}
+    leaving = [step for quarantine in held if (step := _leave(settings, quarantine, known)) is not None]
+    if moment.incident:
+        return Plan(tuple(leaving), cap, paused=True)
+    left = {step.quarantine for step in leaving}
+    used = sum(len(quarantine.numbers) for quarantine in held if quarantine.state in LIVE and quarantine.id not in left)
+    wanted = [*_reopened(settings, held, known), *_new(settings, moment, candidates, held)]
+    taken, over = _under_cap(wanted, cap - used)
+    return Plan((*leaving, *taken), cap, over)
+
+
+def _under_cap(wanted: Sequence[Step], room: int) -> tuple[list[Step], tuple[int, ...]]:
+    """The first that there is room for, and the tests of the others."""
+    taken: list[Step] = []
+    over: list[int] = []
+    for step in wanted:
+        if len(step.numbers) <= room:
+            taken.append(step)
+            room -= len(step.numbers)
+        else:
+            over.extend(step.numbers)
+    return taken, tuple(over)
+
+
+# -- what leaves -------------------------------------------------------------------------------------------------
+
+
+def _leave(settings: PolicySettings, held: NewestQuarantine, known: Mapping[int, Candidate]) -> Step | None:
+    """Release what is clean; take back what the policy said of a test that turned out to be something else."""
+    states = {known[number].state for number in held.numbers if number in known}
+    if held.state is State.PROPOSED and held.by_policy and Concluded.FLAKY not in states:
+        return Step(Action.REJECT, held.numbers, "It is no longer flaky.", held.id)
+    if held.state is not State.ACTIVE:
+        return None
+    if held.by_policy and Concluded.BROKEN in states:
+        return Step(Action.RELEASE, held.numbers, "It is broken now: a failure that stays must block.", held.id)
+    if settings.release and held.enough:
+        return Step(Action.RELEASE, held.numbers, "It was clean for as many runs as it takes to leave.", held.id)
+    return None
+
+
+# -- what comes --------------------------------------------------------------------------------------------------
+
+
+def _flaked_since(held: NewestQuarantine, known: Mapping[int, Candidate]) -> bool:
+    candidates = [known[number] for number in held.numbers if number in known]
+    return any(
+        candidate.state is Concluded.FLAKY
+        and candidate.last_flaked is not None
+        and held.ended_at is not None
+        and candidate.last_flaked > held.ended_at
+        for candidate in candidates
+    )
+
+
+def _reopened(settings: PolicySettings, held: Sequence[NewestQuarantine], known: Mapping[int, Candidate]) -> list[Step]:
+    ended = [quarantine for quarantine in held if quarantine.state in (State.RELEASED, State.FIXED)]
+    if not settings.reopen:
+        return []
+    return [
+        Step(Action.REOPEN, quarantine.numbers, "It flakes again.", quarantine.id)
+        for quarantine in ended
+        if _flaked_since(quarantine, known) and not _any(quarantine, known, Concluded.BROKEN)
+    ]
+
+
+def _any(held: NewestQuarantine, known: Mapping[int, Candidate], state: Concluded) -> bool:
+    return any(known[number].state is state for number in held.numbers if number in known)
+
+
+def _new(
+    settings: PolicySettings, moment: Moment, candidates: Sequence[Candidate], held: Sequence[NewestQuarantine]
+) -> list[Step]:
+    """Steps for the tests that meet every condition and are left to the policy, most expensive first."""
+    taken = {
+        number
+        for quarantine in held
+        if _stands_in_the_way(settings, moment, quarantine)
+        for number in quarantine.numbers
+    }
+    fit = [
+        candidate for candidate in candidates if candidate.number not in taken and fits(settings, candidate, moment.now)
+    ]
+    fit.sort(key=lambda candidate: (-candidate.cost, -candidate.blocked, -candidate.low, candidate.number))
+    action = Action.PROPOSE if settings.mode is PolicyMode.PROPOSE else Action.QUARANTINE
+    return [Step(action, (candidate.number,), _why(candidate), needed=candidate.needed) for candidate in fit]
+
+
+def _stands_in_the_way(settings: PolicySettings, moment: Moment, held: NewestQuarantine) -> bool:
+    """Live ones are there already; what was let go can be reopened; what people ended is left alone for a while."""
+    if held.state in LIVE or held.state in (State.RELEASED, State.FIXED):
+        return True
+    if not held.by_people or held.ended_at is None:
+        return False
+    return moment.now < held.ended_at + timedelta(days=settings.pause_days)
+
+
+def fits(settings: PolicySettings, candidate: Candidate, now: datetime) -> bool:
+    """Whether a test meets every condition of the policy."""
+    return (
+        candidate.state is Concluded.FLAKY
+        and candidate.evidence >= settings.least_evidence
+        and candidate.low >= settings.least_rate
+        and candidate.blocked >= settings.least_blocked
+        and candidate.default_failures >= settings.least_default_failures
+        and candidate.flaky_since is not None
+        and now - candidate.flaky_since >= timedelta(days=settings.least_age_days)
+    )
+
+
+def _why(candidate: Candidate) -> str:
+    runs = "1 run" if candidate.blocked == 1 else f"{candidate.blocked:,} runs"
+    return (
+        f"It passed and failed on the same code {candidate.evidence:,} times, failed {candidate.failed:,} of "
+        f"{candidate.executed:,} runs (at least {candidate.low:.2%}) and blocked {runs}."
+    )

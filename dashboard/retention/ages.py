@@ -1,0 +1,51 @@
+"""How old each kind of data may become: every age that retention goes by is here. Pure."""
+
+from dataclasses import dataclass, fields
+from datetime import datetime, timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Ages:
+    """Days; None for ever."""
+
+    uploads: int | None = 30
+    """The bytes that CI sent, after they were processed."""
+    texts: int | None = 180
+    """What failures say: message, text and output. Type and signature stay as long as the report."""
+    reports: int | None = 400
+    """Reports and runs, with everything that hangs on them."""
+    analyses: int | None = 90
+    """Analyses before the current one, which is always kept."""
+    decisions: int | None = 400
+    """Answers of the gate."""
+    deliveries: int | None = 90
+    """Messages that were sent, or given up."""
+
+
+MOST_DAYS = 36_500
+"""A hundred years: whoever wants more says for ever."""
+LONGEST = Ages(uploads=MOST_DAYS, texts=MOST_DAYS, reports=MOST_DAYS, analyses=90, decisions=MOST_DAYS, deliveries=90)
+"""The most that a project can ask for: what is for trends, or tells whether a message went out, is not for ever."""
+AUDIT_DAYS = 0
+"""The audit log is the instance's and not a project's: by default for ever (AUDIT_DAYS)."""
+LEAST_AUDIT_DAYS = 90
+
+
+@dataclass(frozen=True, slots=True)
+class Cutoffs:
+    """What is older than this goes; None: nothing."""
+
+    uploads: datetime | None
+    texts: datetime | None
+    reports: datetime | None
+    analyses: datetime | None
+    decisions: datetime | None
+    deliveries: datetime | None
+
+
+def cutoffs(ages: Ages, now: datetime) -> Cutoffs:
+    return Cutoffs(**{field.name: _before(getattr(ages, field.name), now) for field in fields(Ages)})
+
+
+def _before(days: int | None, now: datetime) -> datetime | None:
+    return None if days is None else now - timedelta(days=days)

@@ -1,0 +1,209 @@
+"""The tables of an export: which rows and columns, read in one transaction with cursors of the server."""
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from django.db.models import CharField, F, OuterRef, QuerySet, Subquery, Value
+from django.db.models.functions import Cast
+
+from analytics.models import Analysis, ClusterFinding, IncidentFinding, PriorityFinding, TestFinding
+from dashboard.quarantine.models import Member, Quarantine, QuarantineEvent
+from dashboard.retention.export.kinds import Columns, Kind, Table
+from ingest.models import Attempt, Failure, Project, Report, Run, Signature, Test
+from ingest.selectors import roster_numbers
+from ingest.vectors import AMBIGUOUS, RETRIED, decode_durations, verdicts_of
+
+_ROWS = 5_000
+"""Rows with words in a batch."""
+_EXECUTIONS = 500_000
+"""Executions in a batch: some 30 bytes each."""
+_REPORTS = 8
+"""Reports that are fetched at once: their vectors may be large."""
+_ROSTERS = 32
+
+_I, _F, _T, _B, _AT, _J, _V = (
+    *(Kind.INT, Kind.FLOAT, Kind.TEXT, Kind.BOOL, Kind.TIME),
+    *(Kind.JSON, Kind.VERDICT),
+)
+
+
+def _rows(of: Callable[[Project], "QuerySet[Any]"], **paths: str) -> Callable[[Project], Iterator[Columns]]:
+    """Batches of a query's rows: column -> where its value is."""
+    names, fields = list(paths), list(paths.values())
+
+    def batches(project: Project) -> Iterator[Columns]:
+        waiting: list[tuple[Any, ...]] = []
+        for row in of(project).values_list(*fields).iterator(chunk_size=_ROWS):
+            waiting.append(row)
+            if len(waiting) == _ROWS:
+                yield dict(zip(names, map(list, zip(*waiting, strict=True)), strict=True))
+                waiting = []
+        if waiting:
+            yield dict(zip(names, map(list, zip(*waiting, strict=True)), strict=True))
+
+    return batches
+
+
+def _table(name: str, columns: dict[str, Kind], of: Callable[[Project], "QuerySet[Any]"], **paths: str) -> Table:
+    """A table whose columns are called as the model's fields, where `paths` says nothing else."""
+    return Table(name, columns, _rows(of, **{column: paths.get(column, column) for column in columns}))
+
+
+def _same(kind: Kind, *names: str) -> dict[str, Kind]:
+    return dict.fromkeys(names, kind)
+
+
+# -- executions --------------------------------------------------------------------------------------------------
+
+
+def _executions(project: Project) -> Iterator[Columns]:
+    """The result of every test in the roster of every report."""
+    numbers_of = lru_cache(maxsize=_ROSTERS)(roster_numbers)
+    waiting: list[dict[str, Any]] = []
+    stored = Report.objects.filter(project=project).order_by("placed_at", "pk")
+    fields = ("pk", "roster_id", "verdicts", "durations")
+    for report, roster, verdicts, durations in stored.values_list(*fields).iterator(chunk_size=_REPORTS):
+        said, numbers = np.frombuffer(verdicts, dtype=np.uint8), numbers_of(roster)
+        waiting.append(
+            {
+                "report": np.full(len(numbers), report, dtype=np.int64),
+                "test": numbers,
+                "verdict": verdicts_of(said),
+                "duration": decode_durations(durations),
+                "retried": said & RETRIED != 0,
+                "ambiguous": said & AMBIGUOUS != 0,
+            }
+        )
+        if sum(len(columns["test"]) for columns in waiting) >= _EXECUTIONS:
+            yield _joined(waiting)
+            waiting = []
+    if waiting:
+        yield _joined(waiting)
+
+
+def _joined(parts: list[dict[str, Any]]) -> Columns:
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+# -- quarantines and findings ------------------------------------------------------------------------------------
+
+
+def _quarantine_tests(project: Project) -> "QuerySet[Any]":
+    return Member.objects.filter(quarantine__project=project).order_by("quarantine_id", "test__number")
+
+
+def _findings(project: Project) -> Iterator[Columns]:
+    """The current analysis: its summary, then the findings on tests, clusters, incidents and priorities."""
+    current = Analysis.objects.filter(project=project, current=True)
+    yield from _rows(lambda _: current.annotate(kind=Value("project"), key=Value("")), **_found("summary"))(project)
+    for kind, model, key in (
+        ("test", TestFinding, "number"),
+        ("cluster", ClusterFinding, "number"),
+        ("incident", IncidentFinding, "report_id"),
+        ("priority", PriorityFinding, "rank"),
+    ):
+        rows = model.objects.filter(analysis__in=current).annotate(kind=Value(kind), key=Cast(F(key), CharField()))
+        yield from _rows(lambda _, rows=rows: rows.order_by("pk"), **_found("data"))(project)  # type: ignore[misc]
+
+
+def _found(data: str) -> dict[str, str]:
+    return {"kind": "kind", "key": "key", "data": data}
+
+
+_ALIAS = Subquery(Test.objects.filter(pk=OuterRef("alias_of_id")).values("number"))
+
+TABLES = (
+    _table(
+        "tests",
+        {"number": _I, **_same(_T, "suite", "classname", "name", "file"), "first_seen": _AT, "alias_of": _I},
+        lambda project: Test.objects.filter(project=project).annotate(called_now=_ALIAS).order_by("number"),
+        alias_of="called_now",
+    ),
+    _table(
+        "runs",
+        {
+            "id": _I,
+            **_same(_T, "commit", "tree", "branch", "pull_request", "build_id", "build_url", "job", "shard", "host"),
+            "attempt": _I,
+            "environment": _J,
+            **_same(_AT, "placed_at", "received_at", "started_at"),
+            "untrusted": _B,
+        },
+        lambda project: Run.objects.filter(project=project).order_by("pk"),
+    ),
+    _table(
+        "reports",
+        {
+            **_same(_I, "id", "run", "tests", "passed", "failed", "errored", "skipped", "attempts"),
+            **_same(_AT, "placed_at", "started_at"),
+            "producer": _T,
+            **_same(_B, "partial", "order_reliable"),
+            "run_errors": _J,
+        },
+        lambda project: Report.objects.filter(project=project).order_by("pk"),
+        run="run_id",
+    ),
+    Table(
+        "executions",
+        {"report": _I, "test": _I, "verdict": _V, "duration": _F, "retried": _B, "ambiguous": _B},
+        _executions,
+    ),
+    _table(
+        "attempts",
+        {"report": _I, "test": _I, "ordinal": _I, "verdict": _V, "duration": _F, "provenance": _T},
+        lambda project: Attempt.objects.filter(report__project=project),
+        report="report_id",
+        test="test__number",
+    ),
+    _table(
+        "failures",
+        {
+            **_same(_I, "report", "test", "ordinal", "part"),
+            "verdict": _V,
+            **_same(_T, "type", "message", "text", "system_out", "system_err"),
+            "signature": _I,
+        },
+        lambda project: Failure.objects.filter(report__project=project),
+        report="report_id",
+        test="test__number",
+        signature="signature_id",
+    ),
+    _table(
+        "signatures",
+        {"id": _I, "text": _T, "first_seen": _AT},
+        lambda project: Signature.objects.filter(project=project).order_by("pk"),
+    ),
+    _table(
+        "quarantines",
+        {
+            "id": _I,
+            **_same(_T, "state", "owner", "reason", "ticket_url", "mode", "created_by"),
+            **_same(_J, "branches", "environments"),
+            **_same(_AT, "created_at", "activated_at", "expires_at", "ended_at"),
+            "policy_version": _I,
+        },
+        lambda project: Quarantine.objects.filter(project=project).order_by("pk"),
+    ),
+    _table(
+        "quarantine_tests",
+        {"quarantine": _I, "test": _I, "live": _B},
+        _quarantine_tests,
+        quarantine="quarantine_id",
+        test="test__number",
+    ),
+    _table(
+        "events",
+        {
+            "quarantine": _I,
+            "version": _I,
+            "at": _AT,
+            **_same(_T, "actor", "actor_kind", "action", "reason"),
+            **_same(_J, "before", "after"),
+        },
+        lambda project: QuarantineEvent.objects.filter(quarantine__project=project).order_by("pk"),
+        quarantine="quarantine_id",
+    ),
+    Table("findings", {"kind": _T, "key": _T, "data": _J}, _findings),
+)

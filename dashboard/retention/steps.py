@@ -1,0 +1,170 @@
+"""Which rows of a project are too old, and how each kind of them goes: one step a kind, in the order that they hang
+together."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import BooleanField, Exists, F, Func, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from analytics.models import Analysis
+from dashboard.notify.models import Delivery
+from dashboard.quarantine.models import GateDecision
+from dashboard.retention.ages import Cutoffs
+from ingest.models import Failure, Report, Roster, Run, Signature, Upload, UploadChunk
+
+_NO_TEXT = {"message": "", "text": "", "system_out": "", "system_err": ""}
+_State = Upload.State
+Ids = Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One kind of what becomes old."""
+
+    name: str
+    what: str
+    """As people call it, after a number."""
+    old: Callable[[int, Cutoffs], "QuerySet[Any] | None"]
+    """The rows of a project that are too old; None where this kind is kept for ever."""
+    drop: Callable[[Ids], object]
+    """Makes them go: none of them is too old any more."""
+
+
+# -- what CI sent ------------------------------------------------------------------------------------------------
+
+
+def _old_uploads(project_id: int, cutoffs: Cutoffs) -> "QuerySet[Upload] | None":
+    """Those with bytes. What we could not process keeps them as long as reports are kept: it can be tried again."""
+    if cutoffs.uploads is None:
+        return None
+    old = Q(state__in=(_State.PROCESSED, _State.REJECTED), finished_at__lt=cutoffs.uploads)
+    if cutoffs.reports is not None:
+        old |= Q(state=_State.FAILED, finished_at__lt=cutoffs.reports)
+    return Upload.objects.filter(old, Exists(UploadChunk.objects.filter(upload=OuterRef("pk"))), project_id=project_id)
+
+
+def _drop_bytes(ids: Ids) -> None:
+    """The upload stays: while its reports are kept, the same bytes are known again by their digest."""
+    UploadChunk.objects.filter(upload_id__in=ids)._raw_delete("default")
+
+
+# -- what failures say -------------------------------------------------------------------------------------------
+
+
+def _old_texts(project_id: int, cutoffs: Cutoffs) -> "QuerySet[Report] | None":
+    """Reports with failures or run errors that still say something."""
+    if cutoffs.texts is None:
+        return None
+    saying = Failure.objects.filter(report=OuterRef("pk")).exclude(**_NO_TEXT)
+    return Report.objects.filter(
+        Exists(saying) | _ErrorsSay(F("run_errors")), project_id=project_id, kept_from__lt=cutoffs.texts
+    )
+
+
+class _ErrorsSay(Func):
+    """Whether a report's run errors still have words."""
+
+    template = """jsonb_path_exists(%(expressions)s, '$[*] ? (@.message != "" || @.text != "")')"""
+    output_field = BooleanField()
+    conditional = True
+
+
+def _drop_texts(ids: Ids) -> None:
+    Failure.objects.filter(report_id__in=ids).exclude(**_NO_TEXT).update(**_NO_TEXT)
+    for report in Report.objects.filter(pk__in=ids).exclude(run_errors=[]).only("run_errors"):
+        report.run_errors = [{**error, "message": "", "text": ""} for error in report.run_errors]
+        report.save(update_fields=("run_errors",))
+
+
+# -- what happened -----------------------------------------------------------------------------------------------
+
+
+def _old_reports(project_id: int, cutoffs: Cutoffs) -> "QuerySet[Report] | None":
+    """By when they came, whatever their own clock says: what was accepted today is there tomorrow."""
+    if cutoffs.reports is None:
+        return None
+    return Report.objects.filter(project_id=project_id, kept_from__lt=cutoffs.reports)
+
+
+def _drop_reports(ids: Ids) -> None:
+    """Reports and what hangs on them; their uploads say when that was. Of a report only the id is read: its vectors may
+    be large."""
+    Upload.objects.filter(report__in=ids).update(removed_at=timezone.now())
+    Report.objects.filter(pk__in=ids).only("pk").delete()
+
+
+def _old_runs(project_id: int, cutoffs: Cutoffs) -> "QuerySet[Run] | None":
+    """Runs of which no report is kept, and that came too long ago or whose every upload was removed."""
+    if cutoffs.reports is None:
+        return None
+    reports, uploads = Report.objects.filter(run=OuterRef("pk")), Upload.objects.filter(run=OuterRef("pk"))
+    removed = Exists(uploads) & ~Exists(uploads.filter(removed_at=None))
+    return Run.objects.filter(~Exists(reports), Q(received_at__lt=cutoffs.reports) | removed, project_id=project_id)
+
+
+def _old_receipts(project_id: int, cutoffs: Cutoffs) -> "QuerySet[Upload] | None":
+    """Uploads of which nothing is left: what was said of each of their files goes too."""
+    if cutoffs.reports is None:
+        return None
+    done = Upload.objects.filter(project_id=project_id, received_at__lt=cutoffs.reports, run=None)
+    return done.exclude(files=[]).exclude(state__in=Upload.WAITING)
+
+
+def _forget_files(ids: Ids) -> None:
+    Upload.objects.filter(pk__in=ids).update(files=[])
+
+
+def _orphan_rosters(project_id: int, cutoffs: Cutoffs) -> "QuerySet[Roster] | None":
+    if cutoffs.reports is None:
+        return None
+    return Roster.objects.filter(~Exists(Report.objects.filter(roster=OuterRef("pk"))), project_id=project_id)
+
+
+def _orphan_signatures(project_id: int, cutoffs: Cutoffs) -> "QuerySet[Signature] | None":
+    if cutoffs.reports is None:
+        return None
+    unused = ~Exists(Failure.objects.filter(signature=OuterRef("pk")))
+    return Signature.objects.filter(unused, project_id=project_id, first_seen__lt=cutoffs.reports)
+
+
+# -- what was concluded and told ---------------------------------------------------------------------------------
+
+
+def _old_analyses(project_id: int, cutoffs: Cutoffs) -> "QuerySet[Analysis] | None":
+    if cutoffs.analyses is None:
+        return None
+    return Analysis.objects.filter(project_id=project_id, current=False, finished_at__lt=cutoffs.analyses)
+
+
+def _old_decisions(project_id: int, cutoffs: Cutoffs) -> "QuerySet[GateDecision] | None":
+    if cutoffs.decisions is None:
+        return None
+    return GateDecision.objects.filter(project_id=project_id, asked_at__lt=cutoffs.decisions)
+
+
+def _old_deliveries(project_id: int, cutoffs: Cutoffs) -> "QuerySet[Delivery] | None":
+    if cutoffs.deliveries is None:
+        return None
+    done = (Delivery.State.SENT, Delivery.State.FAILED)
+    return Delivery.objects.filter(project_id=project_id, state__in=done, created_at__lt=cutoffs.deliveries)
+
+
+def _delete(model: Any) -> Callable[[Ids], object]:
+    """Rows and what hangs on them; of the rows themselves only the id is read, their vectors may be large."""
+    return lambda ids: model.objects.filter(pk__in=ids).only("pk").delete()
+
+
+STEPS = (
+    Step("uploads", "uploads lose the bytes that CI sent", _old_uploads, _drop_bytes),
+    Step("texts", "reports lose what their failures say", _old_texts, _drop_texts),
+    Step("reports", "reports go", _old_reports, _drop_reports),
+    Step("runs", "runs without reports go", _old_runs, _delete(Run)),
+    Step("receipts", "uploads lose the list of their files", _old_receipts, _forget_files),
+    Step("rosters", "rosters that no report uses go", _orphan_rosters, _delete(Roster)),
+    Step("signatures", "signatures that no failure has go", _orphan_signatures, _delete(Signature)),
+    Step("analyses", "earlier analyses go", _old_analyses, _delete(Analysis)),
+    Step("decisions", "answers of the gate go", _old_decisions, _delete(GateDecision)),
+    Step("deliveries", "notifications that were sent go", _old_deliveries, _delete(Delivery)),
+)

@@ -1,0 +1,1 @@
+"""A project's setup, uploads, members and settings."""

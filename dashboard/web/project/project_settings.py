@@ -1,0 +1,153 @@
+"""Settings of a project: what is kept and for how long, how much it takes, and the way to delete it all."""
+
+from dataclasses import asdict, fields
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+
+from analytics.refreshing import refresh_ask
+from dashboard import access
+from dashboard.people.projects import project_change
+from dashboard.retention.ages import LONGEST, MOST_DAYS, Ages
+from dashboard.retention.deletion import deletion_ask
+from dashboard.retention.services import ages_of, retention_plan, retention_set
+from dashboard.retention.sizes import sizes_of
+from dashboard.retention.steps import STEPS
+from dashboard.web.decorators import project_deed, project_desk
+from ingest.models import Project
+from ingest.prices import LONGEST_CURRENCY
+
+_HIGHEST_PRICE = 1_000_000
+
+
+def _days(label: str, help_text: str, *, most: int | None = MOST_DAYS, required: bool = False) -> forms.IntegerField:
+    return forms.IntegerField(label=label, help_text=help_text, min_value=1, max_value=most, required=required)
+
+
+class AboutForm(forms.Form):
+    """What the project is called, and which branch should be green."""
+
+    name = forms.CharField(max_length=120)
+    default_branch = forms.CharField(max_length=255, help_text="The branch that should be green.")
+
+
+class PricesForm(forms.Form):
+    """What flakiness costs in money: any currency, written as people write it."""
+
+    failure_price = forms.FloatField(
+        label="A failure that somebody looks into",
+        help_text="For each blocked run: to see that it is not one's own doing, and to start it again.",
+        min_value=0,
+        max_value=_HIGHEST_PRICE,
+    )
+    minute_price = forms.FloatField(
+        label="A machine minute",
+        help_text="Of retries, and of blocked runs that run again.",
+        min_value=0,
+        max_value=_HIGHEST_PRICE,
+    )
+    currency = forms.CharField(max_length=LONGEST_CURRENCY, help_text="Shown behind amounts: USD, EUR, points.")
+
+
+class RetentionForm(forms.Form):
+    """Days; empty for ever, where that can be."""
+
+    uploads = _days("What CI sent", "Days after it was processed; until then it can be processed again.")
+    texts = _days("What failures say", "Message, text and output. Type and signature stay with the report.")
+    reports = _days("Reports and runs", "By the day that they ran. What is gone is in no history and no analysis.")
+    analyses = _days(
+        "Earlier analyses", f"One a day, for trends; at most {LONGEST.analyses}.", most=LONGEST.analyses, required=True
+    )
+    decisions = _days("Answers of the gate", "With the failures that they excused.")
+    deliveries = _days("Notifications sent", f"At most {LONGEST.deliveries}.", most=LONGEST.deliveries, required=True)
+    redact = forms.BooleanField(
+        label="Redact secrets",
+        required=False,
+        help_text="Keys, tokens and passwords in what failures say are replaced before it is stored. "
+        "The bytes that CI sent are kept as they came until they are too old.",
+    )
+
+
+@project_deed("settings")
+def about(request: HttpRequest, project: Project) -> HttpResponse:
+    """Name and default branch. What is broken depends on the branch, so the results are analysed anew."""
+    form = AboutForm(request.POST)
+    if not form.is_valid():
+        return _page(request, project, _retention(project), about=form, status=422)
+    moved = form.cleaned_data["default_branch"] != project.default_branch
+    project_change(project=project, **form.cleaned_data)
+    if moved:
+        refresh_ask(project_id=project.pk, delay=0)
+    messages.success(request, f"{project.name} has {project.default_branch} as its default branch.")
+    return redirect("project_settings", slug=project.slug)
+
+
+@project_deed("settings")
+def prices(request: HttpRequest, project: Project) -> HttpResponse:
+    """Costs are priced when they are shown, so nothing is analysed anew."""
+    form = PricesForm(request.POST)
+    if not form.is_valid():
+        return _page(request, project, _retention(project), prices=form, status=422)
+    project_change(project=project, **form.cleaned_data)
+    messages.success(request, "The prices are kept. Costs are shown by them from now on.")
+    return redirect("project_settings", slug=project.slug)
+
+
+@project_desk("settings")
+def settings_page(request: HttpRequest, project: Project) -> HttpResponse:
+    if request.method == "POST":
+        form = RetentionForm(request.POST)
+        if form.is_valid():
+            values = form.cleaned_data
+            ages = {field.name: values[field.name] for field in fields(Ages)}
+            retention_set(project=project, ages=ages, redact=values["redact"])
+            messages.success(request, "The settings are kept. What is too old by them goes within a day.")
+            return redirect("project_settings", slug=project.slug)
+        return _page(request, project, form, status=422)
+    return _page(request, project, _retention(project))
+
+
+def _retention(project: Project) -> RetentionForm:
+    return RetentionForm(initial={**asdict(ages_of(project)), "redact": project.redact})
+
+
+def _values(project: Project, form: type[forms.Form]) -> dict[str, Any]:
+    return {name: getattr(project, name) for name in form.base_fields}
+
+
+def _page(
+    request: HttpRequest,
+    project: Project,
+    form: RetentionForm,
+    *,
+    about: AboutForm | None = None,
+    prices: PricesForm | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    plan = retention_plan(project=project)
+    context: dict[str, Any] = {
+        "project": project,
+        "form": form,
+        "about": about or AboutForm(initial=_values(project, AboutForm)),
+        "prices": prices or PricesForm(initial=_values(project, PricesForm)),
+        "sizes": sizes_of(project),
+        "plan": [(plan[step.name], step.what) for step in STEPS if plan.get(step.name)],
+        "may_delete": access.user_may(request.user, project, "delete"),
+    }
+    return render(request, "project/project_settings.html", context, status=status)
+
+
+@project_deed("delete")
+def delete(request: HttpRequest, project: Project) -> HttpResponse:
+    """Only for who types the slug; the project is hidden at once, and its rows go in the background."""
+    if request.POST.get("slug", "").strip() != project.slug:
+        messages.error(request, f"Nothing is deleted: type {project.slug} to confirm it.")
+        return redirect("project_settings", slug=project.slug)
+    deletion_ask(project=project)
+    messages.success(
+        request, f"{project.name} is being deleted. Nobody sees it any more; its data goes over the next minutes."
+    )
+    return redirect("home")

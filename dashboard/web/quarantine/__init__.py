@@ -1,0 +1,1 @@
+"""Quarantines, the policy and owners."""

@@ -1,0 +1,89 @@
+"""Quarantines as lists show them: with their tests, how far each is, and what is to be done about it."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from math import ceil
+
+from django.utils import timezone
+
+from dashboard.quarantine.models import Quarantine
+from dashboard.quarantine.progress import Progress, progresses
+from dashboard.quarantine.selectors import SOON, members_of
+from dashboard.quarantine.states import Action, State, possible
+from ingest.models import Test
+
+BY_PEOPLE = (
+    *(Action.APPROVE, Action.REJECT, Action.EXTEND, Action.RELEASE),
+    *(Action.FIX, Action.CHANGE, Action.REOPEN),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    quarantine: Quarantine
+    tests: Sequence[Test]
+    progress: Progress
+    now: datetime
+
+    @property
+    def is_active(self) -> bool:
+        return self.quarantine.state == State.ACTIVE
+
+    @property
+    def days_left(self) -> int:
+        return max(ceil((self.quarantine.expires_at - self.now) / timedelta(days=1)), 0)
+
+    @property
+    def soon(self) -> bool:
+        return self.is_active and self.quarantine.expires_at <= self.now + SOON
+
+    @property
+    def ready(self) -> bool:
+        """Clean for as long as it takes; what is not run proves nothing."""
+        return self.is_active and self.quarantine.mode == Quarantine.Mode.MUTE and self.progress.enough
+
+    @property
+    def days(self) -> int | None:
+        """How long it holds, or held."""
+        since = self.quarantine.activated_at
+        return None if since is None else ((self.quarantine.ended_at or self.now) - since).days
+
+    @property
+    def scope(self) -> list[str]:
+        return scope_words(self.quarantine)
+
+    @property
+    def name(self) -> str:
+        first = self.tests[0].name if self.tests else "no test"
+        return first if len(self.tests) < 2 else f"{first} and {len(self.tests) - 1} more"
+
+    @property
+    def actions(self) -> list[Action]:
+        return actions_of(self.quarantine)
+
+
+def actions_of(quarantine: Quarantine) -> list[Action]:
+    """What people can do to it now, in the order of the buttons."""
+    allowed = possible(State(quarantine.state))
+    return [action for action in BY_PEOPLE if action in allowed]
+
+
+def scope_words(quarantine: Quarantine) -> list[str]:
+    """Where it holds; nothing for everywhere."""
+    places = [f"{name}={_values(values)}" for name, values in quarantine.environments.items()]
+    return [*quarantine.branches, *places]
+
+
+def _values(values: str | Sequence[str]) -> str:
+    return values if isinstance(values, str) else " or ".join(values)
+
+
+def told(quarantines: Collection[Quarantine]) -> dict[int, Row]:
+    """By id; six queries, however many."""
+    now, tests = timezone.now(), members_of(quarantines)
+    far: Mapping[int, Progress] = progresses(quarantines, tests)
+    return {
+        quarantine.pk: Row(quarantine, tests.get(quarantine.pk, []), far[quarantine.pk], now)
+        for quarantine in quarantines
+    }

@@ -1,0 +1,1 @@
+"""Runs: why is this build red?"""

@@ -1,0 +1,214 @@
+"""One run: why is this build red?"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import Http404, HttpRequest, QueryDict
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+
+from analytics.runs.failing_tests import Group, Outcome, lead
+from analytics.runs.failure_facts import read_red_reports
+from analytics.runs.failure_texts import FailureTexts, texts_of
+from analytics.runs.judgement import JudgedRun, judge
+from analytics.runs.last_green import last_green
+from dashboard.quarantine.gate.excuses import excuses_shown
+from dashboard.quarantine.gate.run_uploads import not_understood, uploads_behind
+from dashboard.quarantine.selectors import decisions_of_run
+from dashboard.web.analysis import PageAnalysis, page_analysis
+from dashboard.web.decorators import project_page
+from dashboard.web.export import exported
+from dashboard.web.paging import NumberedPage, numbered_page, offset_asked
+from dashboard.web.quarantine.held import held_of
+from dashboard.web.query import choice, number, words
+from dashboard.web.recent import note_run
+from dashboard.web.run.cases import shown_cases
+from dashboard.web.run.failures import ShownFailure, shown_failures
+from ingest.models import Attempt, Project, Report, Run, Upload
+from ingest.selectors import report_cases
+from ingest.verdict import FAILING, Verdict
+
+CASES_SIZE = 100
+GROUP_SIZE = 25
+"""Failing tests of a group that are shown beside the other groups; alone it is paged."""
+REPORTS_SHOWN = 200
+RETRIED_SHOWN = 10
+GATES_SHOWN = 5
+_VERDICTS = {verdict.name.lower(): verdict for verdict in (Verdict.FAIL, Verdict.ERROR, Verdict.PASS, Verdict.SKIP)}
+_HEADERS = ("group", "test", "name", "class", "file", "verdict", "remark", "explanation", "words")
+
+
+@dataclass(frozen=True, slots=True)
+class ShownGroup:
+    """A group of failing tests on the page."""
+
+    group: Group
+    total: int
+    failures: Sequence[ShownFailure]
+
+    @property
+    def more(self) -> int:
+        return self.total - len(self.failures)
+
+
+def run_of(project: Project, run_id: int) -> Run:
+    run = Run.objects.filter(project=project, pk=run_id).first()
+    if run is None:
+        raise Http404
+    return run
+
+
+@project_page
+def run_detail(request: HttpRequest, project: Project, run_id: int) -> HttpResponseBase:
+    run, now = run_of(project, run_id), page_analysis(project)
+    uploads = uploads_behind(run)
+    beside = {upload.run_id for upload in uploads if upload.run_id is not None} - {run.pk}
+    content = read_red_reports(project, [run.pk], beside)
+    gates = list(decisions_of_run(run)[:GATES_SHOWN])
+    excuses = excuses_shown(project, run, content.failed_in, next(iter(gates), None))
+    judged = judge(project, run, content, now.analysis, now.columns, excuses)
+    texts = texts_of(judged, _in_page_order(judged))
+    file = exported(request, f"{project.slug}-run-{run.pk}", _HEADERS, _export(project, judged, now, texts))
+    if file is not None:
+        return file
+    note_run(request, project, run)
+    context = {
+        "project": project,
+        "run": run,
+        "analysed": now,
+        "judged": judged,
+        "lead": lead(_outcome(judged, texts, uploads)),
+        "gates": gates,
+        "reports": judged.reports[:REPORTS_SHOWN],
+        "retried_away": _retried_away(judged),
+        **_groups(request.GET, project, judged, now, texts),
+        **_cases(request.GET, judged),
+    }
+    return render(request, "run/run.html", context)
+
+
+def _in_page_order(judged: JudgedRun) -> list[int]:
+    """The numbers of the failing tests by group, without those in incidents."""
+    return [failing_test.number for group in Group if group is not Group.INCIDENT for failing_test in judged.of(group)]
+
+
+def _outcome(judged: JudgedRun, texts: FailureTexts, uploads: Sequence[Upload]) -> Outcome:
+    return Outcome(
+        tests=judged.tests,
+        skipped=sum(report.skipped for report in judged.reports),
+        groups=judged.counts,
+        errors=judged.errors,
+        odd=sum(texts.odd(failing_test.number, judged.groups[failing_test.number]) for failing_test in judged.failing),
+        standing=judged.standing,
+        partial=any(report.partial for report in judged.reports) or bool(not_understood(uploads)),
+        branch=judged.broken_branch,
+        guesses_incident=judged.guesses_incident,
+    )
+
+
+# -- failing tests -----------------------------------------------------------------------------------------------
+
+
+def _groups(
+    query: QueryDict, project: Project, judged: JudgedRun, now: PageAnalysis, texts: FailureTexts
+) -> dict[str, Any]:
+    """The first tests of every group, or a page of the group that the query asks for."""
+    alone = choice(query, "group", list(Group))
+    page = numbered_page(query, total=judged.counts[Group(alone)], size=CASES_SIZE) if alone else None
+    numbers = {
+        group: _ordered(judged, texts, group)[_span(query, page)]
+        for group in Group
+        if judged.counts[group] and alone in ("", group)
+    }
+    every = [number for group_numbers in numbers.values() for number in group_numbers]
+    missing = [number for number in every if number not in texts.said]
+    known = FailureTexts({**texts.said, **texts_of(judged, missing).said}, texts.before) if missing else texts
+    shown = shown_failures(project, judged, now, known, every)
+    green = last_green(project, judged.run, judged.reports, every, judged.renames) if judged.red else None
+    return {
+        "held": held_of(project, [failure.test.test_name for failure in shown.values()]),
+        "groups": [
+            ShownGroup(group, judged.counts[group], [shown[number] for number in group_numbers])
+            for group, group_numbers in numbers.items()
+        ],
+        "group": alone,
+        "group_page": page,
+        "green": green,
+    }
+
+
+def _span(query: QueryDict, page: NumberedPage | None) -> slice:
+    if page is None:
+        return slice(0, GROUP_SIZE)
+    start = offset_asked(query, page.size)
+    return slice(start, start + page.size)
+
+
+def _ordered(judged: JudgedRun, texts: FailureTexts, group: Group) -> list[int]:
+    """Flaky tests that failed in a new way come first."""
+    numbers = [failing_test.number for failing_test in judged.of(group)]
+    return sorted(numbers, key=lambda number: not texts.odd(number, group))
+
+
+def _retried_away(judged: JudgedRun) -> dict[str, Any]:
+    """Tests that failed and passed on a retry: not red, but worth knowing."""
+    reports = [report.pk for report in judged.reports if report.attempts > report.tests]
+    failed = Attempt.objects.filter(report__in=reports, verdict__in=FAILING) if reports else Attempt.objects.none()
+    fields = ("test__number", "test__alias_of__number", "test__name")
+    name_of = {
+        now or stored: name
+        for stored, now, name in failed.order_by("test__number").values_list(*fields).distinct()
+        if (now or stored) not in judged.groups
+    }
+    named = [{"number": number, "name": name} for number, name in name_of.items()]
+    return {"count": len(named), "named": named[:RETRIED_SHOWN], "more": max(len(named) - RETRIED_SHOWN, 0)}
+
+
+def _export(project: Project, judged: JudgedRun, now: PageAnalysis, texts: FailureTexts) -> Iterator[Sequence[Any]]:
+    """Every failing test, by group."""
+    for group in Group:
+        numbers = _ordered(judged, texts, group)
+        for first in range(0, len(numbers), CASES_SIZE):
+            batch = numbers[first : first + CASES_SIZE]
+            known = texts_of(judged, [number for number in batch if number not in texts.said])
+            both = FailureTexts({**texts.said, **known.said}, {**texts.before, **known.before})
+            for shown_failure in shown_failures(project, judged, now, both, batch).values():
+                said = "; ".join(clause.text for clause in shown_failure.clauses)
+                test, verdict = shown_failure.test, shown_failure.place.verdict.name.lower()
+                yield (
+                    group,
+                    test.number,
+                    test.name,
+                    test.classname,
+                    test.file,
+                    verdict,
+                    shown_failure.remark,
+                    said,
+                    shown_failure.words,
+                )
+
+
+# -- all tests ---------------------------------------------------------------------------------------------------
+
+
+def report_of(judged: JudgedRun, report_id: int) -> Report | None:
+    """The report that is asked for; by default the first with a failure, else the first."""
+    if report_id:
+        return next((report for report in judged.reports if report.pk == report_id), None)
+    red = (report for report in judged.reports if report.failed or report.errored)
+    return next(red, None) or next(iter(judged.reports), None)
+
+
+def _cases(query: QueryDict, judged: JudgedRun) -> dict[str, Any]:
+    """The cases that the URL asks for, and what it asks. On a red run they are listed where somebody asks."""
+    report = report_of(judged, number(query, "report", 0))
+    verdict, search = choice(query, "verdict", _VERDICTS), words(query, "q")
+    asked = {"report": report, "verdict": verdict, "verdicts": list(_VERDICTS), "search": search}
+    listed = not judged.red or any(query.get(name) for name in ("show", "verdict", "q", "report"))
+    if report is None or not listed or query.get("group"):
+        return {**asked, "listed": False}
+    offset = offset_asked(query, CASES_SIZE)
+    found = report_cases(report, verdict=_VERDICTS.get(verdict), search=search, offset=offset, limit=CASES_SIZE)
+    page = numbered_page(query, total=found.total, size=CASES_SIZE)
+    return {**asked, "listed": True, "cases": shown_cases(report.pk, found.rows), "page": page}

@@ -1,0 +1,127 @@
+"""A project's runs, newest first: which build is red, and by whose fault?"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.postgres.aggregates import ArrayAgg, BoolOr
+from django.db.models import F, Func, IntegerField, Q, QuerySet, Sum
+from django.http import HttpRequest, QueryDict
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+
+from analytics.runs.ends import ENDS, FAILED, GONE, PASSED, with_ends
+from dashboard.web.analysis import page_analysis
+from dashboard.web.decorators import project_page
+from dashboard.web.export import exported
+from dashboard.web.paging import keyset_page
+from dashboard.web.query import choice, words
+from ingest.models import Project, Report, Run
+from ingest.selectors import runs_of
+
+RED = "red"
+"""Any way to fail."""
+_ASKED_FOR = (RED, *ENDS)
+_BRANCHES_FROM = 500
+"""Runs whose branches are offered to choose from; any other can be typed."""
+_A_PIECE = 500
+_HEADERS = (
+    "run",
+    "placed_at",
+    "started_at",
+    "end",
+    "branch",
+    "pull_request",
+    "commit",
+    "build_id",
+    "job",
+    "environment",
+    "host",
+)
+_COUNTS = ("tests", "passed", "failed", "errored", "skipped")
+
+
+@dataclass(frozen=True, slots=True)
+class RunFilter:
+    """What the list is narrowed down to, as the URL says it."""
+
+    branch: str
+    end: str
+    search: str
+
+    @classmethod
+    def asked(cls, query: QueryDict) -> "RunFilter":
+        return cls(words(query, "branch"), choice(query, "end", _ASKED_FOR), words(query, "q"))
+
+    def __bool__(self) -> bool:
+        return bool(self.branch or self.end or self.search)
+
+    def narrow(self, runs: "QuerySet[Run]") -> "QuerySet[Run]":
+        """Of runs with their ends."""
+        if self.branch:
+            runs = runs.filter(branch=self.branch)
+        if self.search:
+            runs = runs.filter(matching(self.search))
+        if self.end == RED:
+            return runs.exclude(end__in=(PASSED, GONE))
+        return runs.filter(end=self.end) if self.end else runs
+
+
+def matching(text: str) -> Q:
+    """Runs whose commit or build id begins with it, or whose branch or pull request holds it."""
+    begins = Q(commit__startswith=text.lower()) | Q(build_id__startswith=text)
+    return begins | Q(branch__icontains=text) | Q(pull_request=text.removeprefix("#"))
+
+
+@project_page
+def run_list(request: HttpRequest, project: Project) -> HttpResponseBase:
+    now, asked, all_runs = page_analysis(project), RunFilter.asked(request.GET), runs_of(project.pk)
+    runs = asked.narrow(with_ends(all_runs, now.analysis, now.columns))
+    file = exported(request, f"{project.slug}-runs", (*_HEADERS, *_COUNTS), _export(runs))
+    if file is not None:
+        return file
+    page = keyset_page(runs, request.GET, moment="placed_at")
+    totals = run_totals([run.pk for run in page.rows])
+    context = {
+        "project": project,
+        "analysed": now,
+        "page": page,
+        "rows": [(run, totals.get(run.pk)) for run in page.rows],
+        "summary": now.analysis.summary["runs"] if now.analysis else None,
+        "asked": asked,
+        "ends": _ASKED_FOR if now.analysis else (RED, PASSED),
+        "failed": FAILED,
+        "branches": sorted({branch for branch in all_runs.values_list("branch", flat=True)[:_BRANCHES_FROM] if branch}),
+    }
+    return render(request, "run/runs.html", context)
+
+
+def run_totals(run_ids: Sequence[int]) -> dict[int, dict[str, Any]]:
+    """What the reports of each run add up to, in one query."""
+    sums = {f"all_{name}": Sum(name) for name in _COUNTS}
+    errors = Func(F("run_errors"), function="jsonb_array_length", output_field=IntegerField())
+    reports = Report.objects.filter(run__in=run_ids).order_by().values("run_id")
+    rows: Iterable[dict[str, Any]] = reports.annotate(
+        **sums, outside=Sum(errors), producers=ArrayAgg("producer", distinct=True), incomplete=BoolOr("partial")
+    )
+    return {row["run_id"]: row for row in rows}
+
+
+def _export(runs: "QuerySet[Run]") -> Iterator[Sequence[Any]]:
+    """Every run of the list, read and added up by the hundred."""
+    waiting: list[Any] = []
+    for run in runs.iterator(chunk_size=_A_PIECE):
+        waiting.append(run)
+        if len(waiting) == _A_PIECE:
+            yield from _export_rows(waiting)
+            waiting = []
+    yield from _export_rows(waiting)
+
+
+def _export_rows(runs: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    totals = run_totals([run.pk for run in runs])
+    for run in runs:
+        environment = ", ".join(f"{name}={value}" for name, value in run.environment.items())
+        facts = (run.branch, run.pull_request, run.commit, run.build_id, run.job, environment, run.host)
+        counts = totals.get(run.pk, {})
+        yield (run.pk, run.placed_at, run.started_at, run.end, *facts, *(counts.get(f"all_{name}") for name in _COUNTS))

@@ -1,0 +1,1 @@
+"""Tests: what is wrong with this one, and what do I do?"""

@@ -1,0 +1,149 @@
+"""A test's page put together: its history read once, its conclusions, and the sections that show both."""
+
+from typing import Any
+
+import numpy as np
+from django.db.models import Q
+from django.http import QueryDict
+
+from analytics.columns.rows import test_row
+from analytics.history.evidence import EvidenceRows, Streak, evidence_in, failing_streak
+from analytics.history.executions import CountedExecutions, History, counted
+from analytics.history.named_findings import named_finding
+from analytics.kernel.executions import Flags
+from analytics.models import Analysis
+from analytics.rerun_advice import rerun_advice
+from analytics.selectors import test_finding
+from analytics.wording import counted as amount
+from dashboard.charts import rate_trend
+from dashboard.charts.figure import Chart, draw
+from dashboard.web.analysis import PageAnalysis
+from dashboard.web.paging import numbered_page, offset_asked
+from dashboard.web.test import trends
+from dashboard.web.test.decisions import decisions, quarantine_panel
+from dashboard.web.test.executions import BRANCHES, ExecutionQuery, lines, runs_of, strips
+from dashboard.web.test.sections import FailedTest, Section, sections
+from dashboard.web.test.sentences import LeadFacts, lead
+from ingest.models import Project, Rename, Test
+
+LINES_SIZE = 30
+_TREND_HEIGHT = 230
+
+
+def page_of(
+    project: Project, test: Test, now: PageAnalysis, history: History, asked: ExecutionQuery, query: QueryDict
+) -> dict[str, Any]:
+    """What test.html shows."""
+    called = history.names[0]
+    ran, inside = counted(history), _inside(history, now.analysis)
+    shown = np.flatnonzero(asked.rows(history))[_span(query)].tolist()
+    evidence, streak = evidence_in(history, ran, inside), failing_streak(history, ran, inside)
+    runs = runs_of(history, [*shown, *evidence.rows, *_ends(streak)])
+    known = LeadFacts(
+        project=project,
+        analysis=now.analysis,
+        row=test_row(now.columns, called.number),
+        in_window=now.columns.row(called.number) is not None,
+        history=history,
+        ran=ran.where(inside),
+        streak=streak,
+        runs=runs,
+    )
+    failed_test = _failed_test(now, known, evidence)
+    return {
+        **_names(project, test),
+        **quarantine_panel(project, called),
+        **_strip_and_trend(history, ran, asked),
+        "analysed": now,
+        "row": known.row if known.in_window else None,
+        "lead": lead(known),
+        "sections": [*([] if failed_test is None else sections(failed_test)), *_always(test, known)],
+        "lines": lines(history, shown, runs).values(),
+        "page": numbered_page(query, total=int(asked.rows(history).sum()), size=LINES_SIZE),
+    }
+
+
+def _ends(streak: Streak | None) -> list[int]:
+    """Rows of the history that a streak speaks of."""
+    return [] if streak is None else [row for row in (streak.first, streak.last_pass) if row is not None]
+
+
+def _span(query: QueryDict) -> slice:
+    start = offset_asked(query, LINES_SIZE)
+    return slice(start, start + LINES_SIZE)
+
+
+def _inside(history: History, analysis: Analysis | None) -> Flags:
+    """Rows that the analysis looked at; all where there is none yet."""
+    return history.everything if analysis is None else history.between(analysis.since, analysis.until)
+
+
+def _names(project: Project, test: Test) -> dict[str, Any]:
+    suggested = Rename.objects.filter(Q(old=test) | Q(new=test), project=project, state=Rename.State.SUGGESTED)
+    return {
+        "project": project,
+        "test": test,
+        "now": test.alias_of or test,
+        "renames": suggested.select_related("old", "new"),
+    }
+
+
+def _strip_and_trend(history: History, ran: CountedExecutions, asked: ExecutionQuery) -> dict[str, Any]:
+    """The executions that the URL asks for, one by one and by day or week."""
+    chosen, days = asked.rows(history), trends.days_of(history)
+    ran, over = ran.where(chosen), trends.periods(days[chosen], asked.unit)
+    return {
+        "asked": asked,
+        "branches": BRANCHES,
+        "history": history,
+        "strips": strips(history, ran, chosen),
+        "trend": _low(draw(rate_trend, trends.rate_trend(days, ran.firsts, over), _TREND_HEIGHT)),
+        "unit": over.unit,
+    }
+
+
+def _low(trend: Chart) -> Chart:
+    """A low picture has room for short axis titles only; the caption says the rest."""
+    if trend.figure is not None:
+        trend.figure["layout"]["yaxis"]["title"]["text"] = "failure rate"
+        trend.figure["layout"]["yaxis2"]["title"]["text"] = ""
+    return trend
+
+
+def _failed_test(now: PageAnalysis, known: LeadFacts, evidence: EvidenceRows) -> FailedTest | None:
+    """What the analysis keeps about the test, or None if it did not fail."""
+    analysis, history, number = now.analysis, known.history, known.row.number
+    found = test_finding(analysis, number) if known.in_window else {}
+    if analysis is None or not found:
+        return None
+    prior, confidence = analysis.summary["prior"], analysis.parameters["confidence"]
+    days = trends.days_of(history)
+    return FailedTest(
+        analysis=analysis,
+        row=known.row,
+        finding=named_finding(known.project.pk, found),
+        advice=rerun_advice(now.columns, number, prior, confidence),
+        history=history,
+        ran=known.ran,
+        evidence=evidence,
+        streak=known.streak,
+        line_of=lines(history, [*evidence.rows, *_ends(known.streak)], known.runs),
+        days=days,
+        over=trends.periods(days, ""),
+    )
+
+
+def _always(test: Test, known: LeadFacts) -> list[Section]:
+    """Sections that every test has."""
+    names = known.history.names
+    first_seen = min(name.first_seen for name in names)
+    analysis = known.analysis
+    age = None if analysis is None else max((analysis.finished_at - first_seen).days, 0)
+    others = [name for name in names if name.pk != test.pk]
+    about = {"first_seen": first_seen, "age": age, "row": known.row, "others": others}
+    said = decisions(known.project, known.history)
+    return [
+        Section("executions", "Executions", amount(len(known.history), "report")),
+        Section("about", "About this test", f"number {test.number}", about),
+        Section("decisions", "Decisions", amount(len(said), "decision") if said else "none yet", {"said": said}),
+    ]

@@ -1,0 +1,157 @@
+"""The common base of XML formats: a target for lxml that checks the structure and the limits."""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import ClassVar
+
+from ingest.formats.cases import Case, Trouble, add_case, tell_unknown
+from ingest.junit.dialects import Dialect
+from ingest.junit.elements import Attributes
+from ingest.junit.kept_text import ClippedText, Share
+from ingest.junit.limits import Limits
+from ingest.junit.problems import Refused, over_limit
+from ingest.junit.refusals import refuse_doctype
+from ingest.junit.report import ParsedReport
+from ingest.junit.target import Target
+from ingest.verdict import Verdict
+
+_COMMENTED = re.compile(r"<[\w:.-]{0,40}(?:test|suite|case|result|failure|error|status|exception)", re.IGNORECASE)
+_BLANK = " \t\r\n\ufeff"
+"""Allowed between elements; a byte order mark in the middle of a file comes from concatenation."""
+
+
+class XmlFormat:
+    """Collects one document. A subclass declares the structure and reads elements as they open or close.
+
+    `open_x(attributes)` and `close_x(attributes, text)` are called for an element `x` of `children`. The content of
+    an element that is not a key of `children` is skipped; unknown elements are reported."""
+
+    dialect: ClassVar[Dialect]
+    children: ClassVar[Mapping[str, frozenset[str]]]
+    """Element -> its known children; "" for the root."""
+    texts: ClassVar[frozenset[str]] = frozenset()
+    """Elements whose text is kept."""
+    results: ClassVar[frozenset[str]]
+    """Elements of results, which are reported if they occur in skipped content."""
+    renamed: ClassVar[Mapping[tuple[str, str], str]] = {}
+    """(parent, element) -> another name, for an element with two meanings."""
+
+    def __init__(self, limits: Limits, share: Share) -> None:
+        self.limits = limits
+        self.target = Target(limits, share, careful=True, dialect=self.dialect)
+        self.target.start("testsuites", {})
+        self.root_ended = False
+        self._share = share
+        self._open: list[tuple[str, Attributes, ClippedText | None]] = []
+        self._passed_over = 0
+        """Depth inside a skipped element."""
+        self._events = 0
+        names = [name for name in self.children if name]
+        self._openers = self._hooks("open", names)
+        self._closers = self._hooks("close", names)
+
+    def _hooks(self, prefix: str, names: list[str]) -> dict[str, Callable[..., None]]:
+        found = {name: getattr(self, f"{prefix}_{name.replace('-', '_').lower()}", None) for name in names}
+        return {name: method for name, method in found.items() if method is not None}
+
+    # -- what lxml calls ---------------------------------------------------------------------------------------
+
+    def doctype(self, name: str, public_id: str | None, system_url: str | None) -> None:
+        raise refuse_doctype("")
+
+    def start(self, tag: str, attributes: Attributes) -> None:
+        self._events += 1
+        limits, local = self.limits, tag.rpartition("}")[2]
+        if len(self._open) + self._passed_over >= limits.depth:
+            raise Refused("too_deep", f"Elements are nested too deep: the limit is {limits.depth} (LIMIT_DEPTH).")
+        if len(attributes) > limits.attributes:
+            raise over_limit("attributes", limits.attributes, f"An element has {len(attributes):,} attributes")
+        if self._passed_over:
+            self._passed_over += 1
+            if local in self.results:
+                self.tell("misplaced", f"The element <{local[:60]}> stands where no results belong.")
+            return
+        parent = self._open[-1][0] if self._open else ""
+        if local not in self.children[parent]:
+            self.tell(
+                "unknown_element", f"The element <{local[:60]}> in <{parent}> is not known: it may tell of a failure."
+            )
+            self._passed_over = 1
+            return
+        name = self.renamed.get((parent, local), local)
+        if name not in self.children:
+            self._passed_over = 1
+            return
+        self._open.append((name, attributes, self._share.sink(limits.text_kept) if name in self.texts else None))
+        if opener := self._openers.get(name):
+            opener(attributes)
+
+    def end(self, tag: str) -> None:
+        self._events += 1
+        if self._passed_over:
+            self._passed_over -= 1
+            return
+        name, attributes, sink = self._open.pop()
+        self.root_ended = not self._open
+        if closer := self._closers.get(name):
+            closer(attributes, self._share.take(sink) if sink is not None else "")
+
+    def data(self, data: str) -> None:
+        self._events += 1
+        if self._passed_over:
+            return
+        sink = self._open[-1][2] if self._open else None
+        if sink is not None:
+            sink.add(data)
+        elif data.strip(_BLANK) and self._open and self.children[self._open[-1][0]]:
+            self.tell("stray_text", "Text stands where elements belong: part of an element that was damaged?")
+
+    def comment(self, text: str) -> None:
+        if _COMMENTED.search(text):
+            self.tell("commented_out", "Results stand inside a comment: whether they count is not known.")
+
+    def pi(self, target: str, data: str | None = None) -> None:
+        if _COMMENTED.search(f"<{target} {data or ''}"):
+            sentence = "Results stand inside a processing instruction; whether they count is not known."
+            self.tell("commented_out", sentence)
+
+    def close(self) -> None:
+        """Called by lxml at the end, even after an error."""
+        self.finish()
+        self.target.close()
+
+    # -- what the reader calls ---------------------------------------------------------------------------------
+
+    @property
+    def report(self) -> ParsedReport:
+        return self.target.report
+
+    def progress(self) -> int:
+        return self._events
+
+    def flush_batch(self) -> None:
+        self.target.flush_batch()
+
+    def wall_time(self) -> float | None:
+        return None
+
+    # -- what formats use --------------------------------------------------------------------------------------
+
+    def finish(self) -> None:
+        """Hand over held-back cases when the document ends or breaks off."""
+
+    def tell(self, code: str, sentence: str) -> None:
+        self.target.tell(code, sentence)
+
+    def add(self, case: Case) -> None:
+        add_case(self.target, case, self.limits.attempts)
+
+    def verdict_of(self, word: str, words: Mapping[str, Verdict], case: Case) -> None:
+        """Set the verdict for a word; an unknown word is reported and counts as an error."""
+        known = words.get(word.strip().lower())
+        if known is None:
+            case.trouble = tell_unknown(self.target, word, case.name)
+        case.verdict = Verdict.ERROR if known is None else known
+
+    def run_error(self, where: str, trouble: Trouble) -> None:
+        self.target.add_run_error(where, trouble.failure())

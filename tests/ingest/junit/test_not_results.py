@@ -1,0 +1,87 @@
+"""What is known not to hold test results: by content, from the first byte to the last, and never with a mark of results."""
+
+import json
+
+import pytest
+
+from tests.ingest.junit.reading import upload
+from tests.redteam.documents import PNG, png, tarred, zipped
+
+COBERTURA = b"""<?xml version="1.0" ?>
+<!DOCTYPE coverage SYSTEM "http://cobertura.sourceforge.net/xml/coverage-04.dtd">
+<coverage version="7.4" line-rate="0.9"><packages><package name="shop"/></packages></coverage>
+"""
+JACOCO = (
+    b'<?xml version="1.0" encoding="UTF-8"?><!DOCTYPE report PUBLIC "-//JACOCO//DTD Report 1.1//EN" "report.dtd">'
+    b'<report name="shop"><sessioninfo id="a" start="1" dump="2"/><counter type="LINE" missed="1" covered="2"/></report>'
+)
+CHECKSTYLE = (
+    b'<checkstyle version="8"><file name="a"><error line="1" severity="error" message="no"/></file></checkstyle>'
+)
+POM = b'<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion></project>'
+ANT = b'<project name="shop" default="build" basedir="."><target name="build"/></project>'
+COVERAGE_PY = json.dumps({"meta": {"format": 3}, "files": {}, "totals": {"percent_covered": 90.0}}).encode()
+ISTANBUL = json.dumps({"/a.js": {"path": "/a.js", "statementMap": {}, "fnMap": {}, "s": {}}}).encode()
+ESLINT = json.dumps([{"filePath": "/a.js", "messages": [{"severity": 2}], "errorCount": 1}]).encode()
+SARIF = json.dumps(
+    {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": []}
+).encode()
+LCOV = b"TN:\nSF:/src/a.js\nDA:1,1\nLF:1\nLH:1\nend_of_record\n"
+LOG = "starting the tests \x1b[32mgreen\x1b[0m ü\nall is well\n".encode()
+GIF = b"GIF89a\x01\x00\x01\x00\x00\x00\x00;"
+JPEG = b"\xff\xd8\xff\xe0\x00\x10JFIF\x00\x01\xff\xd9"
+
+KNOWN = {
+    "Cobertura": COBERTURA, "JaCoCo": JACOCO, "an empty coverage report": b"<coverage/>", "Checkstyle": CHECKSTYLE,
+    "Maven's build file": POM, "Ant's build file": ANT, "coverage.py": COVERAGE_PY, "Istanbul": ISTANBUL, "ESLint": ESLINT,
+    "SARIF": SARIF, "lcov": LCOV, "a log": LOG, "PNG": PNG, "GIF": GIF, "JPEG": JPEG,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("content", KNOWN.values(), ids=KNOWN)
+def test_it_is_known(content: bytes) -> None:
+    for file in ("a.xml", content), ("real.trx", content):
+        (line,) = upload(file).files
+        assert (line["account"], line["kind"], line["error"]["code"]) == ("not_results",) * 3
+
+
+@pytest.mark.parametrize("packed", [zipped(("a", COBERTURA), ("b", PNG)), tarred(("a", COBERTURA), ("b", PNG))])
+def test_archives_of_them_are_known_entry_by_entry(packed: bytes) -> None:
+    assert [file["account"] for file in upload(packed).files] == ["not_results"] * 2
+
+
+MARKED = {
+    "a case in a coverage report": COBERTURA.replace(b"<packages>", b"<packages><testcase name='a'/>"),
+    "a suite in a build file": POM.replace(b"<modelVersion>", b"<testsuite/><modelVersion>"),
+    "a case with a prefix": COBERTURA.replace(b"<packages>", b"<packages><x:testcase name='a'/>"),
+    "a report in the text of an image": png(text=b"<testsuite>"),
+    "not ok in a log": LOG + b"not ok 2 - real\n",
+    "a failure of go in a log": LOG + b"    --- FAIL: TestReal (0.00s)\n",
+    "a sum in a log": LOG + b"3 passed, 1 failed\n",
+    "a version of TAP alone": b"TAP version 13\n",
+    "TAP whose failure is damaged": b"# tests\nok 1 - fine\nnXt ok 2 - real\n",
+    "a mark between two chunks": b"a" * (128 * 1024 - 4 + 4096) + b"\n--- FAIL: x\n",
+    "a report in base64": b"PHRlc3RzdWl0ZT48dGVzdGNhc2UvPg==\n",
+    "lint with results in it": ESLINT.replace(b'"severity": 2', b'"status": "failed"'),
+}
+ODD = {
+    "nothing": b"", "NULs": bytes(100), "an image with something behind it": PNG + b"more", "half of an image": PNG[:-5],
+    "a JPEG cut short": JPEG[:-2], "coverage cut short": COBERTURA[:-12], "coverage, then more": COBERTURA + b"<a/>",
+    "coverage in UTF-16": COBERTURA.decode().encode("utf-16"), "a log in UTF-16": LOG.decode().encode("utf-16"),
+    "JSON of no known shape": b'{"results": []}', "JSON cut short": COVERAGE_PY[:-1], "an empty list": b"[]",
+    "an unknown root": b"<unheard-of/>", "a report of no known kind": b"<report><a/></report>",
+    "a project of no known kind": b"<project><a/></project>", "PDF": b"%PDF-1.7\n", "a page": b"<html></html>",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("content", [*MARKED.values(), *ODD.values()], ids=[*MARKED, *ODD])
+def test_all_else_is_not_understood(content: bytes) -> None:
+    (line,) = upload(("shot.png", content)).files
+    assert line["account"] == "not_understood"
+
+
+def test_a_report_that_is_refused_is_never_known_to_be_something_else() -> None:
+    report = b"<testsuite name='s'><testcase name='t'><failure/></testcase></testsuite>"
+    for at in range(len(report)):
+        for damaged in (report[:at] + b"x" + report[at + 1 :], report[:at], report[at + 1 :]):
+            assert upload(damaged).files[0]["account"] != "not_results" or b"<" not in damaged

@@ -1,0 +1,137 @@
+"""A project with at least one row in every table that belongs to projects."""
+
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import connection, models
+from django.utils import timezone
+
+from analytics.models import Analysis, ClusterFinding, IncidentDecision, PriorityFinding, Refresh
+from dashboard.notify.models import Channel, Delivery, DigestMade, NotifySettings, TicketOpening, TrackerSettings
+from dashboard.people.audit import audit
+from dashboard.people.models import AuditEntry, Invitation
+from dashboard.quarantine.gate.service import gate_ask
+from dashboard.quarantine.models import CodeOwnersFile, Notification, OwnerPattern, Policy, TestOwner
+from dashboard.quarantine.services import Actor, Terms, quarantine_create
+from dashboard.quarantine.states import Action, ActorKind
+from dashboard.retention.models import Retention
+from ingest.models import Project, Rename, Report, Test, Upload
+from ingest.services import token_create
+from tests.people.signed_in import member
+
+
+def furnish(project: Project) -> None:
+    """What an analysed project lacks."""
+    user = User.objects.create_user(f"of-{project.slug}")
+    member(user, project)
+    upload = Upload.objects.filter(project=project).order_by("pk")[0]
+    old, new, third = Test.objects.filter(project=project).order_by("number")[:3]
+    Test.objects.filter(pk=old.pk).update(alias_of=new)
+    Rename.objects.create(project=project, old=old, new=new, score=0.9)
+    token_create(project=project, name="ci", scope="upload")
+    terms = Terms()
+    quarantine = quarantine_create(
+        project=project, tests=[third], actor=Actor(ActorKind.PERSON, "anna"), terms=terms, action=Action.PROPOSE
+    )
+    TicketOpening.objects.create(quarantine=quarantine)
+    TestOwner.objects.create(test=new, owner="anna")
+    gate_ask(upload=upload, exit_code=1, runner="")
+    report = Report.objects.filter(project=project).order_by("pk")[0]
+    IncidentDecision.objects.update_or_create(report=report, defaults={"project": project, "word": "confirmed"})
+    Refresh.objects.update_or_create(project=project)
+    current = Analysis.objects.get(project=project, current=True)
+    ClusterFinding.objects.get_or_create(analysis=current, view="together", number=0, defaults={"data": {}})
+    PriorityFinding.objects.get_or_create(analysis=current, rank=1, defaults={"data": {}})
+    Retention.objects.create(project=project)
+    Policy.objects.create(project=project, version=1)
+    CodeOwnersFile.objects.create(project=project, text="* @anna")
+    OwnerPattern.objects.create(project=project, position=0, field="suite", pattern="*", owner="anna")
+    channel = Channel.objects.create(project=project, name="mail", kind="email", address="", hint="a@b")
+    told = Notification.objects.create(project=project, kind="proposed", key="one")
+    Delivery.objects.create(project=project, channel=channel, notification=told, key="one", message={})
+    NotifySettings.objects.create(project=project)
+    TrackerSettings.objects.create(project=project)
+    DigestMade.objects.create(project=project, day=timezone.now().date(), at=timezone.now())
+    Invitation.objects.create(
+        project=project, role="viewer", digest=project.slug.encode(), expires_at=timezone.now(), created_by=user
+    )
+    audit("project.made", project=project)
+    _rest(project)
+
+
+def _rest(project: Project) -> None:
+    """One row in each other table that hangs on the project alone, whoever added it."""
+    from django.apps import apps
+
+    for model in apps.get_models():
+        field = next(
+            (local_field for local_field in model._meta.local_fields if local_field.related_model is Project), None
+        )
+        if field is None or model is AuditEntry or model._base_manager.filter(**{field.name: project}).exists():
+            continue
+        needed = {
+            local_field.name: _any(local_field)
+            for local_field in model._meta.local_fields
+            if _must_be_given(local_field) and local_field is not field
+        }
+        model._base_manager.create(**needed, **{field.name: project})
+
+
+def _must_be_given(field: Any) -> bool:
+    return not (
+        field.null
+        or field.has_default()
+        or field.primary_key
+        or field.blank
+        or field.db_default is not models.NOT_PROVIDED
+    )
+
+
+def _any(field: Any) -> Any:
+    """A value of the field's type."""
+    values: dict[type[models.Field[Any, Any]], Any] = {
+        models.DateTimeField: timezone.now(),
+        models.IntegerField: 1,
+        models.BooleanField: True,
+        models.BinaryField: b"1",
+        models.JSONField: {},
+    }
+    return next((value for kind, value in values.items() if isinstance(field, kind)), "1")
+
+
+# -- what the database says of it --------------------------------------------------------------------------------
+
+_KEYS = """
+    SELECT child.relname, (SELECT attname FROM pg_attribute WHERE attrelid = conrelid AND attnum = conkey[1]),
+           parent.relname, (SELECT attnotnull FROM pg_attribute WHERE attrelid = conrelid AND attnum = conkey[1])
+    FROM pg_constraint
+    JOIN pg_class AS child ON child.oid = conrelid JOIN pg_class AS parent ON parent.oid = confrelid
+    WHERE contype = 'f' AND conrelid <> confrelid
+"""
+
+
+def ways_to_project() -> dict[str, str]:
+    """Table -> the condition by which its rows are a project's, by the database's own foreign keys."""
+    with connection.cursor() as cursor:
+        cursor.execute(_KEYS)
+        keys = cursor.fetchall()
+    found = {"ingest_project": "id = %s"}
+    for _ in range(len(keys)):
+        for child, column, parent, needed in keys:
+            if needed and parent in found and child not in found:
+                found[child] = f"{column} IN (SELECT id FROM {parent} WHERE {found[parent]})"
+    return found
+
+
+def rows_of(project_id: int) -> dict[str, tuple[int, str]]:
+    """Table -> how many rows are the project's, and a digest of all that is in them."""
+    told = {}
+    with connection.cursor() as cursor:
+        for table, condition in ways_to_project().items():
+            cursor.execute(
+                f"SELECT count(*), coalesce(md5(string_agg(md5(one::text), '' ORDER BY md5(one::text))), '') "
+                f"FROM {table} AS one WHERE {condition}",
+                [project_id],
+            )
+            told[table] = cursor.fetchone()
+    return told
