@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
 import ssl
 import threading
 import urllib.error
@@ -46,7 +47,10 @@ class _EarlyAnswer(http.client.HTTPConnection):
     def connect(self) -> None:
         """Connect with a short timeout to notice a dead server soon; the answer may take longer."""
         patient, self.timeout = self.timeout, min(self.timeout or CONNECT_SECONDS, CONNECT_SECONDS)
-        super().connect()
+        try:
+            super().connect()
+        except socket.timeout:  # its own class before Python 3.10
+            raise _no_answer(self.timeout) from None
         self.timeout = patient
         if self.sock is not None:
             self.sock.settimeout(patient)
@@ -115,21 +119,27 @@ def _within(seconds: float, exchange: Callable[[], Answer]) -> Answer:
     thread.start()
     thread.join(max(seconds, 0.001))
     if not done:
-        raise Unreachable(f"no answer within {seconds:.0f} seconds")
+        raise _no_answer(seconds)
     if isinstance(done[0], BaseException):
-        raise _as_unreachable(done[0]) from None
+        raise _as_unreachable(done[0], seconds) from None
     return done[0]
 
 
-def _as_unreachable(error: BaseException) -> BaseException:
+def _no_answer(seconds: float) -> Unreachable:
+    return Unreachable(f"no answer within {seconds:.0f} seconds")
+
+
+def _as_unreachable(error: BaseException, seconds: float) -> BaseException:
     """The error as a sentence. Its own text may contain headers, so only known kinds are quoted."""
     reason = error.reason if isinstance(error, urllib.error.URLError) else error
+    if isinstance(reason, Unreachable):
+        return reason
     if isinstance(reason, ssl.SSLError):
         return Unreachable(
             "the TLS connection failed: {}".format(getattr(reason, "verify_message", "") or reason.reason)
         )
     if isinstance(reason, TimeoutError) or "timed out" in str(reason):
-        return Unreachable("the server is too slow to answer")
+        return _no_answer(seconds)  # the socket may notice before the thread that waits for it
     if isinstance(reason, OSError):
         return Unreachable(reason.strerror or type(reason).__name__)
     if isinstance(reason, http.client.HTTPException):
