@@ -118,6 +118,14 @@ class Misbehaving:
         self._server.block_on_close = False
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
 
+    def first_request(self) -> Request:
+        """What came first; on a busy machine it is read only after a hasty client has given up."""
+        for _ in range(6_000):
+            if self.requests:
+                return self.requests[0]
+            time.sleep(0.01)
+        raise AssertionError("nothing came")
+
     def __enter__(self) -> Misbehaving:
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
         return self

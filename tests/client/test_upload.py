@@ -271,8 +271,9 @@ def test_the_token_is_never_printed(tmp_path: Path, server: Misbehaving, behavio
     server.answers = [behaviour]
     for arguments, told in ((["--token", TOKEN], ""), ([], TOKEN)):
         environ = {**server.environ(), "FLAKEBOARD_TOKEN": told}
+        server.requests.clear()
         done = flakeboard("upload", "report.xml", "--timeout", "0.4", *arguments, cwd=tmp_path, environ=environ)
-        assert server.requests[-1].headers["Authorization"] == "Bearer " + TOKEN
+        assert server.first_request().headers["Authorization"] == "Bearer " + TOKEN
         assert TOKEN not in done.stdout
         assert TOKEN[-20:] not in done.stdout
         assert "Traceback" not in done.stdout
