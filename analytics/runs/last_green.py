@@ -11,6 +11,7 @@ from analytics.history.names import TestName, names
 from analytics.kernel.executions import Ints
 from analytics.runs.ends import RED
 from analytics.runs.report_vectors import Renames, report_vectors, roster_members
+from ingest.default_branch import default_runs, is_default
 from ingest.models import Project, Report, Run
 from ingest.verdict import Verdict
 
@@ -53,20 +54,27 @@ def last_green(
 ) -> GreenRun | None:
     """The newest green run before this one with the same job, shard and environment: on its branch, else on the
     default one."""
-    found = _newest(project, run, run.branch)
+    default = default_runs(project)
+    on_default = is_default(project, run.branch, run.pull_request)
+    found = _newest(project, run, default if on_default else _same_branch(run) & ~default)
     same_branch = found is not None
-    if found is None and run.branch != project.default_branch:
-        found = _newest(project, run, project.default_branch)
+    if found is None and not on_default:
+        found = _newest(project, run, default)
     return None if found is None else _compared(project, run, reports, found, same_branch, failing, renames)
 
 
-def _newest(project: Project, run: Run, branch: str) -> Run | None:
+def _same_branch(run: Run) -> Q:
+    """Runs on its branch, of its pull request or of none: branches of two pull requests may share a name."""
+    return Q(branch=run.branch, pull_request__in=("", run.pull_request))
+
+
+def _newest(project: Project, run: Run, branch: Q) -> Run | None:
     reports = Report.objects.filter(run=OuterRef("pk"))
     bad = Exists(reports.filter(RED | Q(partial=True)))
     passed = Exists(reports.filter(passed__gt=0))
     near = Run.counted.filter(project=project, placed_at__gte=run.placed_at - _LOOKED_BACK)
     before = near.filter(Q(placed_at__lt=run.placed_at) | Q(placed_at=run.placed_at, pk__lt=run.pk))
-    same = before.filter(branch=branch, job=run.job, shard=run.shard, environment=run.environment)
+    same = before.filter(branch, job=run.job, shard=run.shard, environment=run.environment)
     return same.filter(~bad, passed).order_by("-placed_at", "-pk").first()
 
 

@@ -189,6 +189,34 @@ def test_a_branch_without_a_green_run_is_compared_with_main(page: Client, send: 
     assert "with the same job and environment" in page_of(page, other)
 
 
+GREEN_ELSEWHERE = {
+    "main, after a pull request from a branch of that name": ({}, {"pull_request": "7"}),
+    "a pull request, after another from a branch of the same name": (
+        {"branch": "fix", "pull_request": "8"}, {"branch": "fix", "pull_request": "7"},
+    ),
+    "a pull request from a branch called main": ({"pull_request": "8"}, {"pull_request": "7"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("asked", "between"), GREEN_ELSEWHERE.values(), ids=GREEN_ELSEWHERE)
+def test_a_branch_of_another_pull_request_is_not_compared_with(
+    page: Client, send: Send, known: list[Run], asked: dict[str, str], between: dict[str, str]
+) -> None:
+    other = sent(send, 20, {}, "flaky steady calm", **between)
+    shown = page_of(page, sent(send, 21, {"steady": "no"}, "flaky calm", **asked))
+    aside = shown[shown.index("Last green run") :]
+    assert at("run", known[11].pk) in aside
+    assert at("run", other.pk) not in aside
+    assert ("this branch had none before" in aside) == bool(asked)
+
+
+def test_a_pull_request_is_compared_with_its_own_green_run(page: Client, send: Send, known: list[Run]) -> None:
+    green = sent(send, 20, {}, "flaky steady calm", pull_request="7")
+    aside = page_of(page, sent(send, 21, {"steady": "no"}, "flaky calm", pull_request="7"))
+    assert at("run", green.pk) in aside[aside.index("Last green run") :]
+    assert "this branch had none before" not in aside
+
+
 def test_a_green_run_says_so_and_lists_its_tests(page: Client, send: Send) -> None:
     shown = page_of(page, sent(send, 0, {}, "alpha beta"))
     assert lead_of(shown) == "All 2 tests passed."
