@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from ingest.junit import images
 from ingest.junit.archives.compressed_streams import Readable
 from ingest.junit.encoding import CHUNK
 from ingest.junit.result_marks import any_marks
@@ -37,7 +38,7 @@ def not_results(stream: Readable, *, named: bool) -> str | None:
     """What the file is, such as `a coverage report`; None if unknown. A file that begins like a known format, such as
     TAP or PDF, is `named`: it is not a log, whatever it contains."""
     head = stream.read(_HEAD)
-    if head.startswith(_IMAGES):
+    if head.startswith(images.STARTS):
         return _image(head, stream)
     start = head.removeprefix(codecs.BOM_UTF8).lstrip()
     if not start:
@@ -137,22 +138,12 @@ def _shape(value: Any) -> str | None:
 
 # -- images ------------------------------------------------------------------------------------------------------
 
-_PNG = b"\x89PNG\r\n\x1a\n"
-_JPEG = b"\xff\xd8\xff"
-_IMAGES = (_PNG, _JPEG, b"GIF8")
-_ENDS = {_JPEG: b"\xff\xd9", b"GIF8": b"\x3b"}
-
 
 def _image(head: bytes, stream: Readable) -> str | None:
-    """An image, only if it ends where its format ends: data appended to it could be anything."""
     content = _KeptChunks(_chunks(head, stream))
-    if any_marks(content, lines=False):
+    if any_marks(content, lines=False) or len(content.bytes) > _WHOLE:
         return None
-    whole = bytes(content.bytes)
-    if whole.startswith(_PNG):
-        return "an image" if _is_whole_png(whole) else None
-    end = next(end for start, end in _ENDS.items() if whole.startswith(start))
-    return "an image" if whole.endswith(end) else None
+    return "an image" if images.is_image(bytes(content.bytes)) else None
 
 
 class _KeptChunks:
@@ -167,12 +158,3 @@ class _KeptChunks:
             if len(self.bytes) <= _WHOLE:
                 self.bytes += chunk
             yield chunk
-
-
-def _is_whole_png(content: bytes) -> bool:
-    """Whether its chunks end with the final one and nothing follows."""
-    at, kind = len(_PNG), b""
-    while at + 12 <= len(content) and kind != b"IEND":
-        kind = content[at + 4 : at + 8]
-        at += 12 + int.from_bytes(content[at : at + 4], "big")
-    return kind == b"IEND" and at == len(content)

@@ -36,25 +36,36 @@ LINES = re.compile(
     re.MULTILINE,
 )
 """Lines that runners print for failures, and lines that occur only in lists of results."""
+PACKED = re.compile(
+    # gzip with a header that makes sense, xz, bzip2, zstd, zip, 7z, rar: in bytes
+    rb"\x1f\x8b\x08[\x00-\x1f][\x00-\xff]{4}[\x00\x02\x04][\x00-\x0d\xff]|\xfd7zXZ\x00|BZh[1-9]1AY&SY"
+    rb"|\x28\xb5\x2f\xfd[\x00-\x07\x20-\x27\x40-\x47\x60-\x67\x80-\x87\xa0-\xa7\xc0-\xc7\xe0-\xe7]"
+    rb"|PK\x03\x04[\x00-\x3f]\x00|7z\xbc\xaf\x27\x1c|Rar!\x1a\x07"
+    # in base64 from its beginning, and in hexadecimal digits
+    rb"|(?<![A-Za-z0-9+/])(?:H4sI|/Td6WFo|QlpoO[A-Za-f]|KLUv/|UEsDB[A-D]|N3q8ryc|UmFyIR)[A-Za-z0-9+/]{20}"
+    rb"|(?<![0-9A-Fa-f])(?:1[fF]8[bB]08[01][0-9a-fA-F]|[fF][dD]377[aA]585[aA]00|425[aA]683[1-9]314159265359"
+    rb"|28[bB]52[fF][fF][dD]|504[bB]0304[0-3][0-9a-fA-F]00)[0-9a-fA-F]{20}"
+)
+"""Beginnings of compressed data within other data: nobody has opened it, so it may hold results."""
 
 
 def has_marks(data: bytes) -> bool:
     """Whether the bytes hold a mark of results, of either kind."""
-    return MARKUP.search(data) is not None or LINES.search(data) is not None
+    return any(pattern.search(data) is not None for pattern in (MARKUP, PACKED, LINES))
 
 
 class Scan:
     """A search for marks in a stream, chunk by chunk."""
 
     def __init__(self, *, lines: bool) -> None:
-        self._lines = lines
+        self._patterns = (MARKUP, PACKED, LINES) if lines else (MARKUP, PACKED)
         self._before = b""
         self.found = False
 
     def add(self, chunk: bytes) -> None:
         together = self._before + chunk
         if not self.found:
-            self.found = MARKUP.search(together) is not None or (self._lines and LINES.search(together) is not None)
+            self.found = any(pattern.search(together) is not None for pattern in self._patterns)
         self._before = together[-_OVERLAP:]
 
 

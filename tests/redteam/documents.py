@@ -189,11 +189,26 @@ def _piece(kind: bytes, content: bytes) -> bytes:
     return len(content).to_bytes(4, "big") + kind + content + zlib.crc32(kind + content).to_bytes(4, "big")
 
 
-def png(text: bytes = b"") -> bytes:
+def png(text: bytes = b"", *, kind: bytes = b"tEXt", before: bytes = b"Comment\0") -> bytes:
     """One grey pixel, and perhaps a text."""
     pieces = [(b"IHDR", b"\0\0\0\1\0\0\0\1\x08\0\0\0\0"), (b"IDAT", zlib.compress(b"\0\x80")), (b"IEND", b"")]
-    pieces[1:1] = [(b"tEXt", b"Comment\0" + text)] if text else []
+    pieces[1:1] = [(kind, before + text)] if text else []
     return b"\x89PNG\r\n\x1a\n" + b"".join(_piece(kind, content) for kind, content in pieces)
+
+
+def jpeg(text: bytes = b"", *, pixels: bytes = b"\x12\xff\x00\x34\xff\xd0\x56") -> bytes:
+    """The skeleton of a JPEG: its header, perhaps a comment, and one scan."""
+    segments = [(0xE0, b"JFIF\0\1\1\0\0\1\0\1\0\0"), *([(0xFE, text)] if text else []), (0xDA, b"\1\1\0\0\x3f\0")]
+    written = b"".join(bytes([0xFF, kind]) + (len(data) + 2).to_bytes(2, "big") + data for kind, data in segments)
+    return b"\xff\xd8" + written + pixels + b"\xff\xd9"
+
+
+def gif(text: bytes = b"") -> bytes:
+    """One pixel of two colours, and perhaps a comment, whose bytes stand in blocks of at most 255."""
+    blocks = b"".join(bytes([len(text[at : at + 255])]) + text[at : at + 255] for at in range(0, len(text), 255))
+    comment = b"\x21\xfe" + blocks + b"\0" if text else b""
+    picture = b"\x2c\0\0\0\0\1\0\1\0\0\2\2\x44\1\0"
+    return b"GIF89a\1\0\1\0\x80\0\0\0\0\0\xff\xff\xff" + comment + picture + b"\x3b"
 
 
 PNG = png()

@@ -1,6 +1,7 @@
 """One quarantined test fails, and beside it a real one in disguise: no such build passes. One line a disguise."""
 
 import lzma
+import zlib
 from base64 import b64encode
 from collections.abc import Callable
 from datetime import timedelta
@@ -73,6 +74,16 @@ ROWS: dict[str, Request] = {
     "an image with a report behind it": request(red(), d.PNG + BAD),
     "an image with a packed report behind it": request(red(), d.PNG + d.PACKED["gz"]),
     "an image with a report in its text": request(red(), d.png(text=BAD)),
+    "an image with a packed report in its text": request(red(), d.png(text=d.PACKED["gz"])),
+    "an image with a report in a compressed text": request(red(), d.png(zlib.compress(BAD), kind=b"zTXt", before=b"Comment\0\0")),
+    "an image with a report in a piece of its own": request(red(), d.png(zlib.compress(BAD), kind=b"faIL", before=b"")),
+    "a JPEG with a packed report behind it": request(red(), d.jpeg() + d.PACKED["gz"] + b"\xff\xd9"),
+    "a JPEG with a packed report in its comment": request(red(), d.jpeg(d.PACKED["xz"])),
+    "a GIF with a packed report in its comment": request(red(), d.gif(d.PACKED["zip"])),
+    "coverage with a packed report in base64": request(red(), b"<coverage line-rate='1' source='" + b64encode(d.PACKED["gz"]) + b"'/>"),
+    "a log with a packed report in base64": request(red(), b"log: " + b64encode(d.PACKED["zst"])),
+    "a log with a packed report in hexadecimal": request(red(), d.PACKED["bz2"].hex().encode()),
+    "a zip with a packed report in an extra field": request(red(), d.zip_with_extra(only(case("fine")), d.PACKED["gz"])),
     "the beginning of an image": request(red(), d.PNG[:30]),
     "a log with a failure of go": request(red(), b"=== RUN TestReal\n--- FAIL: TestReal (0.00s)\nFAIL\n"),
     **{f"a log of {name}": request(red(), content) for name, content in d.LOGS.items()},
@@ -317,6 +328,7 @@ HONEST: dict[str, Request] = {
     "a coverage report beside it": request(red(), b"<?xml version='1.0'?><coverage line-rate='1' branch-rate='0' version='7'/>"),
     "a log beside it": request(red(), b"starting the tests\nall is well\n"),
     "an image beside it": request(red(), ("shot.png", d.PNG)),
+    "images with comments beside it": request(red(), d.png(b"a browser"), d.jpeg(b"a browser"), d.gif(b"a browser")),
     "a green report beside it": request(red(), only(case("fine"))),
     "the same report twice": request(red(), red()),
     "it in a zip": request(d.zipped(("a.xml", red()))),

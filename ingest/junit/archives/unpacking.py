@@ -18,7 +18,7 @@ from ingest.junit.archives.tars import BLOCK, StrictTar
 from ingest.junit.encoding import CHUNK
 from ingest.junit.limits import Limits
 from ingest.junit.problems import Refused, over_limit
-from ingest.junit.result_marks import MARKUP
+from ingest.junit.result_marks import MARKUP, PACKED
 
 DAMAGE = (*compressed_streams.DAMAGE, zipfile.BadZipFile, tarfile.TarError)
 """The exceptions for damaged data in any container."""
@@ -187,7 +187,8 @@ def _compressed_members(
         return
     budget.count_file()
     label = name.removesuffix(ending)
-    if MARKUP.search(_header(source)):
+    header = _header(source)
+    if MARKUP.search(header) or PACKED.search(header):
         yield refused_member(label, "archive_hidden", "The header of the compressed file holds results: pack it again.")
     elif compression_of(head) or _is_archive(head):
         yield refused_member(label, "nested_archive", _NESTED)
