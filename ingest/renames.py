@@ -1,6 +1,6 @@
 """Renames: suggested when a report has new tests, decided by a person."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -9,6 +9,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from ingest.identity import test_digest
+from ingest.junit.keys import key_without_browser
 from ingest.junit.report import TestKey
 from ingest.likely_renames import RenameCandidate, likely_renames
 from ingest.models import Rename, Report, Run, Test
@@ -62,24 +63,42 @@ def renames_follow(*, project_id: int, former: Former, numbers: Mapping[TestKey,
         return
     transaction.on_commit(partial(_note_followed, [_mark(project_id, key, digest) for digest, key in wanted.items()]))
     stored = Test.objects.filter(project_id=project_id, digest__in=list(wanted), alias_of=None)
-    found = [(wanted[bytes(old.digest)], old) for old in stored]
+    by_digest = [(wanted[bytes(old.digest)], old) for old in stored]
+    by_browser = _in_other_browsers(project_id, former, set(wanted.values()))
+    found = [*by_digest, *by_browser]
     ids = dict(
         Test.objects.filter(project_id=project_id, number__in=[numbers[key] for key, _ in found]).values_list(
             "number", "id"
         )
     )
+    certain = named | {bytes(old.digest) for _, old in by_browser}
     rows = [
         Rename(
             project_id=project_id,
             old=old,
             new_id=ids[numbers[key]],
             score=1.0,
-            certain=bytes(old.digest) in named or (old.suite, old.classname, old.name) == key[:3],
+            certain=bytes(old.digest) in certain or (old.suite, old.classname, old.name) == key[:3],
         )
         for key, old in found
         if old.number != numbers[key]
     ]
     Rename.objects.bulk_create(rows, ignore_conflicts=True)
+
+
+def _in_other_browsers(project_id: int, former: Former, keys: Collection[TestKey]) -> list[tuple[TestKey, Test]]:
+    """Tests that were stored with a browser in their names, be it another one or another version than reported now."""
+    browsed = {key[:3]: key for key in keys if any(_names_browser(written, key) for written in former[key])}
+    if not browsed:
+        return []
+    stored = Test.objects.filter(project_id=project_id, name__in={name for _, _, name in browsed}, alias_of=None)
+    now = ((key_without_browser(old.suite, old.classname, old.name)[:3], old) for old in stored)
+    return [(browsed[key], old) for key, old in now if key in browsed]
+
+
+def _names_browser(written: TestKey, key: TestKey) -> bool:
+    """Whether a browser is all that a former key has and the key has not."""
+    return written[:3] != key[:3] and key_without_browser(*written[:3])[:3] == key[:3]
 
 
 def _mark(project_id: int, key: TestKey, former: bytes) -> bytes:

@@ -56,6 +56,7 @@ class _Tally:
 
     def __init__(self, numbers: Ints, place_of: npt.NDArray[np.int32], report: int) -> None:
         self.numbers, self.first, self.last, self.reports = numbers, report, report, 0
+        self.twice = _named_twice(numbers)
         place = place_of[numbers]
         self._failing = np.flatnonzero(place >= 0)
         self._place = place[self._failing]
@@ -108,6 +109,8 @@ class Assembly:
     _report_executed: Ints = field(init=False)
     _place_of: npt.NDArray[np.int32] = field(init=False)
     _parts: list[_Part] = field(init=False)
+    _twice: list[Ints] = field(init=False)
+    """Cells of tests that a report has under several of their names."""
     _tally: _Tally | None = None
     _excluded: int = 0
 
@@ -122,27 +125,36 @@ class Assembly:
         self._place_of[self.failing] = np.arange(len(self.failing), dtype=np.int32)
         none = _Part(np.zeros(0, np.int32), np.zeros(0, np.uint8), np.zeros(0, np.float32))
         self._parts = [none] * self.reports
+        self._twice = [np.zeros(0, dtype=np.int64)]
 
     def add(self, report: int, numbers: Ints, vector: Bytes, durations: Seconds) -> None:
         """Add a report: a byte (verdict and flags) and seconds (NaN if unknown) for each of its tests.
 
         It is fastest if many consecutive reports share the same array of numbers. Attempts of tests flagged RETRIED
-        come with `build`; those flagged AMBIGUOUS are left out."""
+        come with `build`; those flagged AMBIGUOUS are left out. So are those that the report has several times, under
+        names that became one."""
         if self._tally is None or self._tally.numbers is not numbers:
             self._settle()
             self._tally = _Tally(numbers, self._place_of, report)
+        if len(twice := self._tally.twice):
+            vector = vector.copy()
+            vector[twice] |= AMBIGUOUS
+            self._twice.append(self._cells(report, numbers[twice]))
         odd = _Odd.of(vector)
         self._excluded += int(np.count_nonzero(odd.ambiguous))
         self._report_executed[report] = len(numbers) - np.count_nonzero(odd.ambiguous | ~odd.ran)
         self._report_seconds[report] += self._tally.add(report, odd, durations)
         self._parts[report] = self._tally.part(vector, durations)
 
+    def _cells(self, report: int | Ints, numbers: Ints) -> Ints:
+        return np.asarray(numbers + np.int64(self.tests) * report)
+
     def _settle(self) -> None:
         """Add the tally's counts to the totals."""
         tally, self._tally = self._tally, None
         if tally is None:
             return
-        rows, once = _rows(tally.numbers)
+        rows = _rows(tally.numbers)
         for total, added in (
             (self.executed, tally.reports - tally.less),
             (self.failed, tally.failed),
@@ -150,10 +162,10 @@ class Assembly:
             (self._passes_timed, tally.reports - tally.untimed),
             (self._passed_seconds, tally.seconds),
         ):
-            if once:
-                total[rows] += added
-            else:
+            if len(tally.twice):
                 np.add.at(total, tally.numbers, added)
+            else:
+                total[rows] += added
         self.last[rows] = tally.last
         self.first[tally.numbers[self.first[rows] < 0]] = tally.first
 
@@ -173,10 +185,13 @@ class Assembly:
         masked: Masks = NO_MASKS,
     ) -> Window:
         self._settle()
+        twice = np.concatenate(self._twice)
+        unclear = attempts.ambiguous | np.isin(self._cells(attempts.report, attempts.number), twice)
+        attempts = replace(attempts, ambiguous=unclear)
         self._count(attempts)
         executions, are_retried = self._executions(attempts)
         ambiguous = np.zeros(len(self.failing), dtype=bool)
-        unknown = self._place_of[attempts.number[attempts.ambiguous]]
+        unknown = self._place_of[np.concatenate([attempts.number[unclear], twice % max(self.tests, 1)])]
         ambiguous[unknown[unknown >= 0]] = True
         seconds = np.divide(
             self._passed_seconds, self._passes_timed, out=np.full(self.tests, np.nan), where=self._passes_timed > 0
@@ -241,13 +256,22 @@ class Assembly:
         return executions, are_retried[at]
 
 
-def _rows(numbers: Ints) -> tuple[slice | Ints, bool]:
-    """Where a report's tests are, and whether each occurs once: a renamed test may occur under both names.
+def _are_ascending(numbers: Ints) -> bool:
+    return bool(np.all(numbers[1:] > numbers[:-1]))
 
-    If they are contiguous they are a slice, which is far faster to read and write."""
-    once = bool(np.all(numbers[1:] > numbers[:-1]))
-    whole = once and len(numbers) and int(numbers[-1]) - int(numbers[0]) + 1 == len(numbers)
-    return (slice(int(numbers[0]), int(numbers[-1]) + 1) if whole else numbers), once
+
+def _named_twice(numbers: Ints) -> npt.NDArray[np.intp]:
+    """Rows of tests that occur several times: nobody says whether their results are attempts of one execution."""
+    if _are_ascending(numbers):
+        return np.zeros(0, dtype=np.intp)
+    _, test, times = np.unique(numbers, return_inverse=True, return_counts=True)
+    return np.flatnonzero(times[test] > 1)
+
+
+def _rows(numbers: Ints) -> slice | Ints:
+    """Where a report's tests are. If they are contiguous they are a slice, which is far faster to read and write."""
+    whole = len(numbers) and int(numbers[-1]) - int(numbers[0]) + 1 == len(numbers) and _are_ascending(numbers)
+    return slice(int(numbers[0]), int(numbers[-1]) + 1) if whole else numbers
 
 
 def _signatures(executions: Executions, place_of: npt.NDArray[np.int32], signed: SignatureRows) -> Ints:

@@ -5,9 +5,9 @@ so that the next report of that suite is compared with it rather than looked up 
 
 from dataclasses import dataclass
 
-from ingest.junit.dialects import Dialect
+from ingest.junit.dialects import BROWSER, Dialect
 from ingest.junit.report import TestKey
-from ingest.junit.stable_names import stable_name
+from ingest.junit.stable_names import stable_name, without_browser
 
 _REMEMBERED = 300_000
 """Keys remembered over all places; beyond this the memory starts over."""
@@ -46,6 +46,17 @@ def key_of(place: Place, classname: str, name: str, file: str = "") -> TestKey:
     if classname and classname != name:
         return "" if place.is_class(classname) else place.suite, classname, name, "", ""
     return place.suite_alone, "", name, "" if place.suite_alone else file, ""
+
+
+def place_without_browser(dialect: Dialect, suite: str, path: str) -> Place:
+    """The place of a suite that names a browser, or is inside one that does."""
+    stable_path = "/".join(filter(None, map(without_browser, path.split("/"))))
+    return Place(dialect, without_browser(suite), stable_path, Place(dialect, suite, path))
+
+
+def key_without_browser(suite: str, classname: str, name: str) -> TestKey:
+    """Today's key of a test that was stored with a browser in its suite or class; of any other test, its own."""
+    return key_of(place_without_browser(BROWSER, suite, suite), without_browser(classname), name)
 
 
 class RememberedKeys:

@@ -6,9 +6,9 @@ from hashlib import blake2b
 
 from ingest.junit.dialects import Dialect, Headers
 from ingest.junit.elements import ERRORS, Attributes, outcome_words, plain_names, unknown_words, words_verdict
-from ingest.junit.keys import Place
+from ingest.junit.keys import Place, place_without_browser
 from ingest.junit.report import Suite, UnclearContent
-from ingest.junit.stable_names import stable_suite, without_browser
+from ingest.junit.stable_names import stable_suite
 
 _LONGEST_PATH = 2_000
 _OTHER_COUNTS = ("failed", "failure", "error", "errored", "crashed", "broken", "aborted", "unexpected", "timeouts")
@@ -63,8 +63,7 @@ class Frame:
         if not dialect.suite_in_key:
             return Place(dialect, "", "")
         if dialect.browser_in_names:
-            path = "/".join(filter(None, map(without_browser, self.path.split("/"))))
-            return Place(dialect, without_browser(self.name), path, Place(dialect, self.name, self.path))
+            return place_without_browser(dialect, self.name, self.path)
         host = self.attributes.get("hostname") if dialect.host_in_key else None
         prefix = f"{host}:" if host else ""
         return Place(dialect, prefix + self.name, prefix + self.path)

@@ -142,6 +142,22 @@ def test_a_renamed_test_has_the_history_of_both_names(project: Project, send: Se
     assert analyse(window).state[new.number] == State.FLAKY
 
 
+@pytest.mark.parametrize("inside", ["<failure>x</failure>", "<flakyFailure>x</flakyFailure>"])
+def test_two_names_in_one_report_that_became_one_test_are_left_out_with_their_attempts(
+    project: Project, send: Send, inside: str
+) -> None:
+    old_and_new = f"<testcase classname='c' name='old'>{inside}</testcase><testcase classname='c' name='new'/>"
+    send(ONE.format("").encode(), f"<testsuite name='s'>{old_and_new}</testsuite>".encode(), build_id="1", commit="a")
+    old, new = Test.objects.get(name="old"), Test.objects.get(name="new")
+    assert load(project).window.executed[new.number] == 1
+    Test.objects.filter(pk=old.pk).update(alias_of=new)
+    window = load(project).window
+    assert window.excluded == {"ambiguous attempts": 2}
+    assert [int(counts[new.number]) for counts in (window.executed, window.failed, window.extra)] == [0, 0, 0]
+    assert window.executed[Test.objects.get(name="t").number] == 1, "the others count"
+    assert analyse(window).state[new.number] == State.SUSPECT
+
+
 def test_a_report_deleted_meanwhile_is_left_out(project: Project, send: Send, monkeypatch: pytest.MonkeyPatch) -> None:
     for build in range(3):
         send(ONE.format("").encode(), build_id=str(build), commit="a")
