@@ -5,6 +5,9 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from analytics.lab.models import Dependency as Dependency
+from analytics.lab.models import ExperimentFinding as ExperimentFinding
+from analytics.lab.models import JoinedOrderFinding as JoinedOrderFinding
 from ingest.models import Project, Report
 
 

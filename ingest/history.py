@@ -30,6 +30,7 @@ _COLUMNS = {field.name for field in fields(RunMetadata)} - {
     "fork",
     "truncated",
     "unsent",
+    "experiment",
 }
 
 

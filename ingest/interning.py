@@ -38,8 +38,12 @@ class InternedTests:
     """Numbers of the tests that this report is the first to name."""
 
 
-def tests_intern(*, project_id: int, keys: Sequence[TestKey], files: Sequence[str], seen_at: datetime) -> InternedTests:
-    """The numbers of the tests with these keys; new tests get the project's next numbers in order of appearance."""
+def tests_intern(
+    *, project_id: int, keys: Sequence[TestKey], files: Sequence[str], seen_at: datetime, in_ci: bool = True
+) -> InternedTests:
+    """The numbers of the tests with these keys; new tests get the project's next numbers in order of appearance.
+
+    A test that so far only an experiment named is new when CI names it."""
     known = _known_of(project_id)
     found = list(map(known.get, keys))
     if not _still_true(project_id, keys, found):
@@ -48,9 +52,10 @@ def tests_intern(*, project_id: int, keys: Sequence[TestKey], files: Sequence[st
     created: list[int] = []
     if None in found:
         missing = {keys[row]: files[row] for row, number in enumerate(found) if number is None}
-        numbered, created = _tests_find_or_create(project_id, missing, seen_at)
+        numbered, created = _tests_find_or_create(project_id, missing, seen_at, in_ci=in_ci)
         found = [numbered[key] if number is None else number for key, number in zip(keys, found, strict=True)]
-        known.update({key: number for key, number in numbered.items() if len(key[1]) + len(key[2]) < _LONG})
+        if in_ci:
+            known.update({key: number for key, number in numbered.items() if len(key[1]) + len(key[2]) < _LONG})
     return InternedTests(np.array(found, dtype=np.int32), np.array(created, dtype=np.int32))
 
 
@@ -64,14 +69,15 @@ def _still_true(project_id: int, keys: Sequence[TestKey], found: Sequence[int | 
 
 
 def _tests_find_or_create(
-    project_id: int, missing: dict[TestKey, str], seen_at: datetime
+    project_id: int, missing: dict[TestKey, str], seen_at: datetime, *, in_ci: bool
 ) -> tuple[dict[TestKey, int], list[int]]:
     """Key -> number of all tests, and the new numbers."""
     key_of = {test_digest(key): key for key in missing}
     known: dict[TestKey, int] = {}
     _tests_find(project_id, known, key_of)
+    arrived = _tests_arrive(project_id, known, seen_at) if in_ci else []
     if not key_of:
-        return known, []
+        return known, arrived
     with transaction.atomic():
         project = Project.objects.select_for_update(no_key=True).get(pk=project_id)
         _tests_find(project_id, known, key_of)
@@ -79,14 +85,24 @@ def _tests_find_or_create(
         numbered = {key: first + index for index, key in enumerate(key_of.values())}
         copy_rows(
             Test,
-            ("project_id", "number", "digest", "suite", "classname", "name", "file", "first_seen"),
+            ("project_id", "number", "digest", "suite", "classname", "name", "file", "first_seen", "seen_in_ci"),
             (
-                (project_id, numbered[key], digest, *(_cut_name(part) for part in (*key[:3], missing[key])), seen_at)
+                (project_id, numbered[key], digest, *map(_cut_name, (*key[:3], missing[key])), seen_at, in_ci)
                 for digest, key in key_of.items()
             ),
         )
         Project.objects.filter(pk=project_id).update(test_count=F("test_count") + len(numbered))
-    return known | numbered, list(numbered.values())
+    return known | numbered, [*arrived, *numbered.values()]
+
+
+def _tests_arrive(project_id: int, known: dict[TestKey, int], seen_at: datetime) -> list[int]:
+    """Of these tests, the numbers of those that only experiments had named: CI names them now."""
+    numbers = list(known.values())
+    apart = Test.objects.filter(project_id=project_id, number__in=numbers, seen_in_ci=False)
+    arrived = list(apart.order_by("number").values_list("number", flat=True)) if numbers else []
+    if arrived:
+        apart.update(seen_in_ci=True, first_seen=seen_at)
+    return arrived
 
 
 def _tests_find(project_id: int, known: dict[TestKey, int], key_of: dict[bytes, TestKey]) -> None:
@@ -116,16 +132,21 @@ def test_ids(project_id: int, numbers: Iterable[int]) -> dict[int, int]:
     return dict(Test.objects.filter(project_id=project_id, number__in=wanted).values_list("number", "id"))
 
 
-_NOT_OF_THE_RUN = frozenset({"order", "host", "started_at", "default_branch", "fork", "truncated", "unsent"})
+_NOT_OF_THE_RUN = frozenset(
+    {"order", "host", "started_at", "default_branch", "fork", "truncated", "unsent", "experiment"}
+)
 """Metadata that only the upload keeps, or that the run stores differently."""
 
 
-def run_hold(*, project_id: int, key: bytes, metadata: RunMetadata, host: str, clock: Clock) -> tuple[Run, bool]:
+def run_hold(
+    *, project_id: int, key: bytes, metadata: RunMetadata, host: str, clock: Clock, experiment_id: int | None = None
+) -> tuple[Run, bool]:
     """The run with this key, locked until the transaction ends, and whether it is new. Its first metadata stays."""
     fields = {name: value for name, value in asdict(metadata).items() if name not in _NOT_OF_THE_RUN}
     moments = {"started_at": clock.started_at, "placed_at": clock.placed_at, "received_at": clock.received_at}
     values = {**fields, "host": metadata.host or host, "kind": metadata.kind(), **moments}
-    held = Run.objects.select_for_update(no_key=True)
+    values["experiment_id"] = experiment_id
+    held = Run.all_objects.select_for_update(no_key=True)
     return held.get_or_create(project_id=project_id, key=key, defaults=values)
 
 

@@ -1,6 +1,6 @@
 """A run's metadata from CI, and the key that tells whether two uploads belong to the same run."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -10,6 +10,9 @@ from ingest.identity import digest_of
 from ingest.run_kind import kind_of
 
 ORDER_EXECUTED = "executed"
+_OF_A_BUILD = (
+    *("pull_request", "build_id", "build_url", "attempt", "job", "shard", "default_branch", "truncated", "unsent"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +39,16 @@ class RunMetadata:
     """Why the runner may have stopped before its last test, such as `pytest ran with -x`."""
     unsent: tuple[str, ...] = ()
     """A sentence for each file that the client could not find, read or send."""
+    experiment: str = ""
+    """The key of the experiment that the upload belongs to; empty for results of CI."""
 
     def run_key(self, content_digest: bytes) -> bytes:
         """Uploads with the same key belong to the same run.
 
-        Without a build id a second run looks like a second file, so each upload is a run of its own."""
+        Without a build id a second run looks like a second file, so each upload is a run of its own. All uploads of an
+        experiment are one."""
+        if self.experiment:
+            return digest_of("experiment", self.experiment)
         variant = [f"{name}={value}" for name, value in sorted(self.environment.items())]
         told_apart = self.build_id or content_digest.hex()
         return digest_of(
@@ -56,6 +64,11 @@ class RunMetadata:
             *variant,
             *(["fork"] if self.fork else []),
         )
+
+    def of_experiment(self) -> "RunMetadata":
+        """The same without what ties a run to a build: an experiment belongs to none."""
+        nothing = RunMetadata()
+        return replace(self, **{name: getattr(nothing, name) for name in _OF_A_BUILD})
 
     def kind(self) -> bytes:
         """Equal for runs of one job, shard and environment, on any branch and commit."""

@@ -12,11 +12,24 @@ from django.utils import timezone
 from ingest import prices
 from ingest.identity import TestName
 from ingest.junit.report import Provenance
+from ingest.lab.models import Experiment
+from ingest.lab.models import ExperimentOrder as ExperimentOrder
+from ingest.lab.models import ProbeBatch as ProbeBatch
 from ingest.verdict import Verdict
 
+REPORT_COUNTS = "(report.experiment_id IS NULL AND NOT report.untrusted)"
+"""In a query that calls `ingest_report` report: the rows of `Report.counted`."""
 
-class TrustedManager(models.Manager):
-    """Runs or reports, without those of forks that nobody admitted."""
+
+class FromCI(models.Manager):
+    """Runs or reports that CI sent. Those of experiments never enter statistics, so nothing meets them by accident."""
+
+    def get_queryset(self) -> models.QuerySet:
+        return super().get_queryset().filter(experiment=None)
+
+
+class TrustedManager(FromCI):
+    """The same, without those of forks that nobody admitted."""
 
     def get_queryset(self) -> models.QuerySet:
         return super().get_queryset().filter(untrusted=False)
@@ -24,6 +37,13 @@ class TrustedManager(models.Manager):
 
 VERDICTS = [(verdict.value, verdict.name) for verdict in Verdict]
 PROVENANCES = [(provenance.value, provenance.value) for provenance in Provenance]
+
+
+class TestsInCI(models.Manager["Test"]):
+    """Tests, without those that only experiments have named."""
+
+    def get_queryset(self) -> "models.QuerySet[Test]":
+        return super().get_queryset().filter(seen_in_ci=True)
 
 
 class LiveProjects(models.Manager["Project"]):
@@ -51,6 +71,10 @@ class Project(models.Model):
     minute_price = models.FloatField(default=prices.MACHINE_MINUTE, db_default=prices.MACHINE_MINUTE)
     currency = models.CharField(max_length=prices.LONGEST_CURRENCY, default=prices.CURRENCY, db_default=prices.CURRENCY)
     """The prices of an inspected failure and of a machine minute, and their currency, for `analytics.money`."""
+    experiment_commits = models.IntegerField(default=150, db_default=150)
+    experiment_days = models.IntegerField(default=30, db_default=30)
+    """So many commits or days after a whole experiment the next one is due, and so many commits after it was last shown
+    a dependency is stale."""
     deleting_at = models.DateTimeField(null=True)
     """When its deletion, row by row, began; null for live projects."""
     created_at = models.DateTimeField(default=timezone.now)
@@ -116,9 +140,12 @@ class Run(models.Model):
     """When the run's first upload arrived, by our clock; for an import, the time of the import."""
     untrusted = models.BooleanField(default=False, db_default=False)
     """From a fork, or with uploads from one, and not admitted yet."""
+    experiment = models.ForeignKey(Experiment, models.CASCADE, null=True, db_index=False)
+    """The experiment that it belongs to; null for runs of CI."""
 
-    objects = models.Manager()
+    objects = FromCI()
     counted = TrustedManager()
+    all_objects = models.Manager()  # noqa: DJ012 - a manager, not a field
 
     class Meta:
         constraints = (models.UniqueConstraint(fields=("project", "key"), name="run_once"),)
@@ -129,6 +156,7 @@ class Run(models.Model):
             models.Index(fields=("project", "-received_at", "-id"), name="run_received"),
             models.Index(fields=("project", "commit"), name="run_commit", condition=~Q(commit="")),
             models.Index(fields=("project", "kind", "-id"), name="run_kind"),
+            models.Index(fields=("experiment",), name="run_experiment", condition=Q(experiment__isnull=False)),
         )
 
     @property
@@ -173,6 +201,8 @@ class Upload(models.Model):
     run = models.ForeignKey(Run, models.SET_NULL, null=True)
     untrusted = models.BooleanField(default=False, db_default=False)
     """From a fork: its reports do not count until somebody admits them."""
+    experiment = models.ForeignKey(Experiment, models.CASCADE, null=True, db_index=False)
+    """The experiment whose orders or probes it has; null for uploads of CI."""
     stated_at = models.DateTimeField(null=True)
     """The date that an import states; null for uploads from CI."""
     kept_from = models.DateTimeField(null=True)
@@ -199,6 +229,7 @@ class Upload(models.Model):
                 fields=("received_at",), name="upload_waiting", condition=Q(state__in=("received", "processing"))
             ),
             models.Index(fields=("project", "received_at", "id"), name="upload_turn", condition=Q(state="received")),
+            models.Index(fields=("experiment",), name="upload_experiment", condition=Q(experiment__isnull=False)),
         )
 
     @property
@@ -232,8 +263,13 @@ class Test(models.Model):
     name = models.TextField()
     file = models.TextField(blank=True)
     first_seen = models.DateTimeField()
+    seen_in_ci = models.BooleanField(default=True, db_default=True)
+    """False for a test that only experiments have named so far: lists and searches leave it out."""
     alias_of = models.ForeignKey("self", models.SET_NULL, null=True, related_name="aliases")
     """The test that this one was renamed to: they share one history."""
+
+    objects = models.Manager()
+    in_ci = TestsInCI()
 
     class Meta:
         constraints = (
@@ -321,9 +357,12 @@ class Report(models.Model):
     attempts = models.IntegerField()
     run_errors = models.JSONField(default=list)
     untrusted = models.BooleanField(default=False, db_default=False)
+    experiment = models.ForeignKey(Experiment, models.CASCADE, null=True, db_index=False)
+    """As in the run."""
 
-    objects = models.Manager()
+    objects = FromCI()
     counted = TrustedManager()
+    all_objects = models.Manager()  # noqa: DJ012 - a manager, not a field
 
     class Meta:
         constraints = (models.UniqueConstraint(fields=("run", "content_digest"), name="report_once"),)
@@ -332,6 +371,7 @@ class Report(models.Model):
             models.Index(fields=("project", "-started_at", "-id"), name="report_newest"),
             models.Index(fields=("project", "-placed_at", "-id"), name="report_placed"),
             models.Index(fields=("project", "kept_from"), name="report_kept"),
+            models.Index(fields=("experiment",), name="report_experiment", condition=Q(experiment__isnull=False)),
         )
 
 

@@ -23,6 +23,8 @@ from ingest.fair_queue import Turns
 from ingest.interning import InternedTests, tests_intern
 from ingest.junit.report import ParsedReport
 from ingest.junit.upload import UploadReading, read_upload
+from ingest.lab.archive import ExperimentReading, read_experiment
+from ingest.lab.services import experiment_store, order_places
 from ingest.leases import FREE, Claim, ClaimLost, Lease
 from ingest.metadata import ORDER_EXECUTED, RunMetadata
 from ingest.models import Run, Upload, UploadChunk
@@ -89,7 +91,7 @@ def upload_claim_in_turn(*, woken_for: int, put_back: Callable[[int], None]) -> 
 
 def upload_process_claimed(*, claim: Claim[Upload]) -> Upload | None:
     """Process an upload that is ours. None where it was not brought to an end."""
-    upload = Upload.objects.select_related("project").get(pk=claim.key)
+    upload = Upload.objects.select_related("project", "experiment").get(pk=claim.key)
     try:
         with claim.kept_alive():
             done = _process(upload, claim)
@@ -123,8 +125,7 @@ def _process(upload: Upload, claim: Claim[Upload]) -> tuple[Run, Numbers] | None
 
 def _read_and_store(upload: Upload, claim: Claim[Upload], known: frozenset[bytes]) -> tuple[Run, Numbers] | None:
     """The run, and the tests that it is the first to name; None where it brought nothing."""
-    stream = io.BufferedReader(_Chunks(upload.pk), 1024 * 1024)
-    reading = read_upload(read_parts(stream), settings.LIMITS, known)
+    reading = _read(upload, known)
     if not reading.read:
         _finish(upload, claim, reading, state=State.REJECTED, error=_rejection(reading))
         return None
@@ -133,24 +134,41 @@ def _read_and_store(upload: Upload, claim: Claim[Upload], known: frozenset[bytes
     reports = map(redact_report, reading.reports) if upload.project.redact else reading.reports
     parsed = [(report, _tests(upload, report, clock.placed_at)) for report in reports]
     with transaction.atomic():
-        host = reading.report.hostname
-        run = run_store(upload=upload, host=host, metadata=metadata, clock=clock, known=known)
+        run = run_store(upload=upload, host=reading.hostname, metadata=metadata, clock=clock, known=known)
         executed = metadata.order == ORDER_EXECUTED
         stored = [
             report_store(upload=upload, run=run, parsed=report, tests=tests, clock=clock, order_executed=executed)
             for report, tests in (parsed if reading.new else ())
         ]
         reports_drop(upload=upload, besides=stored)
-        if not run.untrusted:
+        if isinstance(reading, ExperimentReading):
+            experiment_store(upload=upload, reading=reading, reports=stored)
+        elif not run.untrusted:
             for report, tests in parsed:
                 numbers = dict(zip(report.keys, tests.numbers.tolist(), strict=True)) if report.former else {}
                 renames_follow(project_id=upload.project_id, former=report.former, numbers=numbers)
         _finish(upload, claim, reading, state=State.PROCESSED, run=run, removed_at=None)
-    return (run, np.concatenate([tests.created for _, tests in parsed])) if reading.new else None
+    if not reading.new or upload.experiment_id is not None:
+        return None
+    return run, np.concatenate([tests.created for _, tests in parsed])
+
+
+def _read(upload: Upload, known: frozenset[bytes]) -> UploadReading:
+    parts = read_parts(io.BufferedReader(_Chunks(upload.pk), 1024 * 1024))
+    if upload.experiment is None:
+        return read_upload(parts, settings.LIMITS, known)
+    places = order_places(upload.experiment, besides=upload.pk)
+    return read_experiment(parts, settings.LIMITS, upload.experiment.key, known, places)
 
 
 def _tests(upload: Upload, parsed: ParsedReport, seen_at: datetime) -> InternedTests:
-    return tests_intern(project_id=upload.project_id, keys=parsed.keys, files=parsed.files, seen_at=seen_at)
+    return tests_intern(
+        project_id=upload.project_id,
+        keys=parsed.keys,
+        files=parsed.files,
+        seen_at=seen_at,
+        in_ci=upload.experiment_id is None,
+    )
 
 
 def _stated_start(metadata: RunMetadata, reading: UploadReading) -> datetime | None:

@@ -11,7 +11,7 @@ from django.db import connection
 from django.db.models import Q
 
 from ingest.junit.upload import DIGEST_BYTES
-from ingest.models import Failure, Report, Roster, Run, Test, Upload
+from ingest.models import REPORT_COUNTS, Failure, Report, Roster, Run, Test, Upload
 from ingest.vectors import (
     LIST,
     RETRIED,
@@ -59,18 +59,18 @@ _LISTED = """
     SELECT id, members FROM ingest_roster
     WHERE project_id = %(project)s AND form = 0 AND base <= %(number)s AND last >= %(number)s
 """
-_EXECUTIONS = """
+_EXECUTIONS = f"""
     SELECT string_agg(int8send(id), ''), string_agg(int8send(run_id), ''), string_agg(timestamptz_send(placed_at), ''),
            string_agg(substring(verdicts FROM position + 1 FOR 1), ''),
            string_agg(substring(durations FROM 2 * position + 1 FOR 2), '')
     FROM (
         SELECT report.id, report.run_id, report.placed_at, report.verdicts, report.durations, place.position
         FROM unnest(%(rosters)s::bigint[], %(positions)s::int[]) AS place(roster_id, position)
-        JOIN ingest_report AS report ON report.roster_id = place.roster_id AND NOT report.untrusted
+        JOIN ingest_report AS report ON report.roster_id = place.roster_id AND {REPORT_COUNTS}
         ORDER BY report.placed_at DESC, report.id DESC
         LIMIT %(limit)s
     ) AS newest
-"""
+"""  # noqa: S608 - our own words
 """Columns, since transferring thousands of rows takes longer than finding them."""
 _MILLENNIUM = 946_684_800
 """PostgreSQL sends times as microseconds since 2000."""
@@ -166,7 +166,7 @@ def _places(project_id: int, number: int) -> list[tuple[int, int]]:
 
 def run_files(project_id: int, run_key: bytes, *, besides: int) -> frozenset[bytes]:
     """Digests of a run's files from uploads other than `besides`."""
-    stored = Report.objects.filter(run__project_id=project_id, run__key=run_key).exclude(upload_id=besides)
+    stored = Report.all_objects.filter(run__project_id=project_id, run__key=run_key).exclude(upload_id=besides)
     joined = b"".join(bytes(digests) for digests in stored.values_list("file_digests", flat=True))
     return frozenset(joined[at : at + DIGEST_BYTES] for at in range(0, len(joined), DIGEST_BYTES))
 
@@ -236,6 +236,12 @@ def report_order(report: Report) -> Numbers | None:
 
 
 def uploads_of(project_id: int):
+    """What CI sent, newest first. Uploads of experiments are listed with their experiment."""
+    return every_upload_of(project_id).filter(experiment=None)
+
+
+def every_upload_of(project_id: int):
+    """The same with those of experiments, to look one up."""
     return Upload.objects.filter(project_id=project_id).select_related("run").order_by("-id")
 
 

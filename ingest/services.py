@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from ingest.leases import FREE
 from ingest.metadata import RunMetadata
-from ingest.models import Project, Report, Token, Upload, UploadChunk
+from ingest.models import Experiment, Project, Report, Token, Upload, UploadChunk
 from ingest.tokens import HINT_LENGTH, new_token, token_digest
 
 CHUNK_BYTES = 1024 * 1024
@@ -73,6 +73,7 @@ def upload_receive(
     token: Token | None = None,
     idempotency_key: str | None = None,
     untrusted: bool = False,
+    experiment: Experiment | None = None,
     stated_at: datetime | None = None,
     kept_from: datetime | None = None,
 ) -> tuple[Upload, bool]:
@@ -92,6 +93,7 @@ def upload_receive(
         size=body.size,
         file_count=body.file_count,
         untrusted=untrusted,
+        experiment=experiment,
         stated_at=stated_at,
         kept_from=kept_from,
     )
@@ -114,7 +116,7 @@ def _take_default_branch(upload: Upload, metadata: RunMetadata) -> None:
     branch = metadata.default_branch
     if not branch or upload.untrusted or metadata.pull_request or metadata.fork:
         return
-    trusted = Upload.objects.filter(project=upload.project, untrusted=False).exclude(pk=upload.pk)
+    trusted = Upload.objects.filter(project=upload.project, untrusted=False, experiment=None).exclude(pk=upload.pk)
     if not trusted.exclude(metadata__has_key="pull_request").exists():
         Project.objects.filter(pk=upload.project_id).update(default_branch=branch)
 
@@ -125,7 +127,7 @@ def _store_again(known: Upload, sent: Upload, bundle: BinaryIO) -> bool:
 
     It keeps its place in the history, but retention counts from now."""
     held = Upload.objects.select_for_update(no_key=True).filter(pk=known.pk, state__in=_DONE)
-    held = held.filter(~Exists(Report.objects.filter(upload=OuterRef("pk")))).first()
+    held = held.filter(~Exists(Report.all_objects.filter(upload=OuterRef("pk")))).first()
     if held is None or (held.state == Upload.State.FAILED and held.chunks.exists()):
         return False
     UploadChunk.objects.filter(upload=held)._raw_delete("default")

@@ -34,7 +34,14 @@ class RunChanged(Exception):
 def run_store(*, upload: Upload, host: str, metadata: RunMetadata, clock: Clock, known: frozenset[bytes]) -> Run:
     """The upload's run, locked until the transaction ends. Raises RunChanged if it has files that are not `known`."""
     key = bytes(upload.run_key)
-    run, created = run_hold(project_id=upload.project_id, key=key, metadata=metadata, host=host, clock=clock)
+    run, created = run_hold(
+        project_id=upload.project_id,
+        key=key,
+        metadata=metadata,
+        host=host,
+        clock=clock,
+        experiment_id=upload.experiment_id,
+    )
     there = frozenset() if created else run_files(upload.project_id, key, besides=upload.pk)
     if there != known:
         raise RunChanged
@@ -80,7 +87,12 @@ def report_store(
         partial=parsed.partial,
         run_errors=_run_errors(parsed),
         untrusted=upload.untrusted,
-        **(_order_fields(roster, tests.numbers, ascending) if order_reliable else {}),
+        experiment_id=upload.experiment_id,
+        **(
+            _order_fields(roster, tests.numbers, ascending, usual=upload.experiment_id is None)
+            if order_reliable
+            else {}
+        ),
         **parsed.counts(),
     )
     report.save(force_insert=report.pk is None, force_update=report.pk is not None)
@@ -90,7 +102,7 @@ def report_store(
 
 def _room_for(upload: Upload, run: Run, digest: bytes) -> int | None:
     """The id of the report that this upload stored from the same files, now emptied; None if there is none."""
-    pk = Report.objects.filter(upload=upload, run=run, content_digest=digest).values_list("pk", flat=True).first()
+    pk = Report.all_objects.filter(upload=upload, run=run, content_digest=digest).values_list("pk", flat=True).first()
     for rows in (Failure, Attempt) if pk is not None else ():
         rows.objects.filter(report=pk)._raw_delete("default")
     return pk
@@ -99,7 +111,7 @@ def _room_for(upload: Upload, run: Run, digest: bytes) -> int | None:
 def reports_drop(*, upload: Upload, besides: Iterable[Report]) -> None:
     """Delete the upload's earlier reports, which a new reading replaces."""
     if upload.run_id is not None:
-        Report.objects.filter(upload=upload).exclude(pk__in=[report.pk for report in besides]).delete()
+        Report.all_objects.filter(upload=upload).exclude(pk__in=[report.pk for report in besides]).delete()
 
 
 def _verdict_bytes(parsed: ParsedReport) -> "np.ndarray[tuple[int], np.dtype[np.uint8]]":
@@ -111,10 +123,10 @@ def _verdict_bytes(parsed: ParsedReport) -> "np.ndarray[tuple[int], np.dtype[np.
     return verdicts
 
 
-def _order_fields(roster: Roster, executed: Numbers, ascending: Numbers) -> dict[str, object]:
-    """The order's digest, and the order itself if it is not the roster's usual one."""
+def _order_fields(roster: Roster, executed: Numbers, ascending: Numbers, *, usual: bool) -> dict[str, object]:
+    """The order's digest, and the order itself if it is not the roster's usual one, which the first `usual` one is."""
     digest = order_digest(executed)
-    if roster.usual_order_digest is None:
+    if roster.usual_order_digest is None and usual:
         rows = encode_order(_rows_in_order(ascending))
         first = Roster.objects.filter(pk=roster.pk, usual_order_digest=None)
         if first.update(usual_order=rows, usual_order_digest=digest):

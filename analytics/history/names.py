@@ -6,6 +6,7 @@ from datetime import datetime
 
 import numpy as np
 from django.db import connection
+from django.db.models import Q
 
 from analytics.history.search import names_of
 from analytics.kernel.executions import Ints
@@ -88,8 +89,9 @@ def _signatures(project_id: int, ids: set[int]) -> dict[int, str]:
 def numbers_matching(project_id: int, text: str) -> Ints:
     """Tests whose name, class, suite or file holds the text, in any case; under their current names alone."""
     found = names_of(project_id).found(text).number
-    renamed = Test.objects.filter(project_id=project_id, alias_of__isnull=False).values_list("number", flat=True)
-    return np.asarray(found[~np.isin(found, np.fromiter(renamed.iterator(), dtype=np.int64))])
+    hidden = Test.objects.filter(Q(alias_of__isnull=False) | Q(seen_in_ci=False), project_id=project_id)
+    numbers = hidden.values_list("number", flat=True)
+    return np.asarray(found[~np.isin(found, np.fromiter(numbers.iterator(), dtype=np.int64))])
 
 
 _BY_NAME = """

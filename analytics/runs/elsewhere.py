@@ -70,7 +70,7 @@ _FAILURES = f"""
     JOIN ingest_failure AS failure ON failure.test_id = test.id
     JOIN ingest_report AS report ON report.id = failure.report_id
     JOIN ingest_run AS run ON run.id = report.run_id
-    WHERE report.placed_at > %(since)s AND report.placed_at <= %(at)s
+    WHERE report.experiment_id IS NULL AND report.placed_at > %(since)s AND report.placed_at <= %(at)s
     GROUP BY asked.number
 """  # noqa: S608 - our own words
 

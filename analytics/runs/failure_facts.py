@@ -243,6 +243,7 @@ def repeated_before(project: Project, since: Mapping[int, datetime]) -> set[int]
         now__in=list(since),
         provenance=Provenance.AMBIGUOUS.value,
         report__untrusted=False,
+        report__experiment=None,
     )
     first = seen.values("now").annotate(first=Min("report__run__received_at")).values_list("now", "first")
     return {number for number, received_at in first if received_at <= since[number]}

@@ -9,7 +9,7 @@ from django.db.models.functions import Left, Length
 
 from analytics.runs.failing_tests import NOT_ASKED, Before, Group
 from analytics.runs.judgement import JudgedRun
-from ingest.models import Failure
+from ingest.models import REPORT_COUNTS, Failure
 
 ASKED_OF = 1_000
 """Of so many failing tests of a run it is asked whether they failed so before."""
@@ -64,21 +64,21 @@ def _failure_texts(judged: JudgedRun, numbers: Sequence[int]) -> dict[int, Failu
     return texts
 
 
-_BEFORE = """
+_BEFORE = f"""
     SELECT asked.number,
            bool_or(EXISTS (
              SELECT FROM ingest_failure AS failure JOIN ingest_report AS report ON report.id = failure.report_id
              WHERE failure.test_id = test.id AND report.placed_at < %(at)s AND report.run_id <> %(run)s
-               AND NOT report.untrusted)),
+               AND {REPORT_COUNTS})),
            bool_or(EXISTS (
              SELECT FROM ingest_failure AS failure JOIN ingest_report AS report ON report.id = failure.report_id
              WHERE failure.test_id = test.id AND failure.signature_id = asked.signature
-               AND report.placed_at < %(at)s AND report.run_id <> %(run)s AND NOT report.untrusted))
+               AND report.placed_at < %(at)s AND report.run_id <> %(run)s AND {REPORT_COUNTS}))
     FROM unnest(%(numbers)s::int[], %(signatures)s::bigint[]) AS asked(number, signature)
     JOIN ingest_test AS now ON now.project_id = %(project)s AND now.number = asked.number
     JOIN ingest_test AS test ON test.id = now.id OR test.alias_of_id = now.id
     GROUP BY asked.number
-"""
+"""  # noqa: S608 - our own words
 
 
 def _before(judged: JudgedRun, said: Mapping[int, FailureText]) -> dict[int, Before]:

@@ -38,7 +38,7 @@ def _others(project: Project, tests: Sequence[Test]) -> list[TestName]:
     """The project's other tests, which no pattern may hit."""
     if not tests:
         return []
-    rows = Test.objects.filter(project=project, alias_of=None).exclude(pk__in=[test.pk for test in tests])
+    rows = Test.in_ci.filter(project=project, alias_of=None).exclude(pk__in=[test.pk for test in tests])
     return [TestName(*row) for row in rows.values_list(*TEST_NAME_FIELDS)]
 
 

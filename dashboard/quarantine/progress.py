@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from dashboard.quarantine.models import Quarantine
 from dashboard.quarantine.scope import branch_name, covers
-from ingest.models import Project, Report, Roster, Run, Test
+from ingest.models import REPORT_COUNTS, Project, Report, Roster, Run, Test
 from ingest.vectors import RETRIED, Numbers, decode_members, verdict_of
 from ingest.verdict import Verdict
 
@@ -100,16 +100,15 @@ def _test_spans(quarantines: Collection[Quarantine], tests: Tests, now: datetime
                 yield _TestSpan(quarantine.pk, test.pk, number, quarantine.activated_at, quarantine.ended_at or now)
 
 
-_BYTES = """
+_BYTES = f"""
     SELECT asked.place, report.run_id, get_byte(substring(report.verdicts FROM asked.position + 1 FOR 1), 0)
     FROM unnest(%(places)s::int[], %(rosters)s::bigint[], %(positions)s::int[], %(since)s::timestamptz[],
                 %(until)s::timestamptz[]) AS asked(place, roster_id, position, since, until)
     JOIN ingest_report AS report
       ON report.roster_id = asked.roster_id AND report.placed_at BETWEEN asked.since AND asked.until
-     AND NOT report.untrusted
-         AND NOT report.untrusted
+     AND {REPORT_COUNTS}
     ORDER BY report.placed_at DESC, report.id DESC
-"""
+"""  # noqa: S608 - our own words
 
 
 def _seen(asked: Sequence[_TestSpan]) -> dict[tuple[int, int], list[_TestResult]]:

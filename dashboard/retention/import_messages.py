@@ -56,7 +56,7 @@ def _aged(found: Sequence[ReportFile], ages: Ages, now: datetime) -> str:
 def seen_sentences(project: Project, found: Sequence[ReportFile]) -> list[str]:
     """What the dashboard shows now: all that is kept, and what of it an analysis looks at."""
     reports = Report.objects.filter(project=project)
-    tests = Test.objects.filter(project=project, alias_of=None).count()
+    tests = Test.in_ci.filter(project=project, alias_of=None).count()
     window = window_of(project)
     address = settings.PUBLIC_URL + reverse("project", args=(project.slug,))
     if window is None:

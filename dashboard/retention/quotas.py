@@ -61,7 +61,7 @@ def cases_look(project_id: int) -> Ask | None:
 def cases_count(*, upload: Upload) -> None:
     """Count the cases of an upload that was processed: they are known only now, so one upload may overdraw."""
     if settings.PROJECT_CASES_PER_DAY:
-        tests = Report.objects.filter(upload=upload).aggregate(tests=Sum("tests"))["tests"] or 0
+        tests = Report.all_objects.filter(upload=upload).aggregate(tests=Sum("tests"))["tests"] or 0
         take(_CASES, upload.project_id, _cases(), tests, owing=True)
 
 
@@ -70,7 +70,9 @@ def cases_recount(project_id: int) -> None:
     if not settings.PROJECT_CASES_PER_DAY:
         return
     since, rate, empty_at = timezone.now() - timedelta(seconds=_DAY), _cases(), 0.0
-    done = Report.objects.filter(project_id=project_id, upload__finished_at__gt=since).order_by("upload__finished_at")
+    done = Report.all_objects.filter(project_id=project_id, upload__finished_at__gt=since).order_by(
+        "upload__finished_at"
+    )
     for moment, tests in done.values_list("upload__finished_at", "tests"):
         empty_at = max(empty_at, moment.timestamp()) + tests * rate.period / rate.amount
     left = max(empty_at - time.time(), 0.0)

@@ -58,7 +58,7 @@ def _old_texts(project_id: int, cutoffs: Cutoffs) -> "QuerySet[Report] | None":
     if cutoffs.texts is None:
         return None
     saying = Failure.objects.filter(report=OuterRef("pk")).exclude(**_NO_TEXT)
-    return Report.objects.filter(
+    return Report.all_objects.filter(
         Exists(saying) | _ErrorsSay(F("run_errors")), project_id=project_id, kept_from__lt=cutoffs.texts
     )
 
@@ -73,7 +73,7 @@ class _ErrorsSay(Func):
 
 def _drop_texts(ids: Ids) -> None:
     Failure.objects.filter(report_id__in=ids).exclude(**_NO_TEXT).update(**_NO_TEXT)
-    for report in Report.objects.filter(pk__in=ids).exclude(run_errors=[]).only("run_errors"):
+    for report in Report.all_objects.filter(pk__in=ids).exclude(run_errors=[]).only("run_errors"):
         report.run_errors = [{**error, "message": "", "text": ""} for error in report.run_errors]
         report.save(update_fields=("run_errors",))
 
@@ -85,23 +85,23 @@ def _old_reports(project_id: int, cutoffs: Cutoffs) -> "QuerySet[Report] | None"
     """By when they came, whatever their own clock says: what was accepted today is there tomorrow."""
     if cutoffs.reports is None:
         return None
-    return Report.objects.filter(project_id=project_id, kept_from__lt=cutoffs.reports)
+    return Report.all_objects.filter(project_id=project_id, kept_from__lt=cutoffs.reports)
 
 
 def _drop_reports(ids: Ids) -> None:
     """Reports and what hangs on them; their uploads say when that was. Of a report only the id is read: its vectors may
     be large."""
     Upload.objects.filter(report__in=ids).update(removed_at=timezone.now())
-    Report.objects.filter(pk__in=ids).only("pk").delete()
+    Report.all_objects.filter(pk__in=ids).only("pk").delete()
 
 
 def _old_runs(project_id: int, cutoffs: Cutoffs) -> "QuerySet[Run] | None":
     """Runs of which no report is kept, and that came too long ago or whose every upload was removed."""
     if cutoffs.reports is None:
         return None
-    reports, uploads = Report.objects.filter(run=OuterRef("pk")), Upload.objects.filter(run=OuterRef("pk"))
+    reports, uploads = Report.all_objects.filter(run=OuterRef("pk")), Upload.objects.filter(run=OuterRef("pk"))
     removed = Exists(uploads) & ~Exists(uploads.filter(removed_at=None))
-    return Run.objects.filter(~Exists(reports), Q(received_at__lt=cutoffs.reports) | removed, project_id=project_id)
+    return Run.all_objects.filter(~Exists(reports), Q(received_at__lt=cutoffs.reports) | removed, project_id=project_id)
 
 
 def _old_receipts(project_id: int, cutoffs: Cutoffs) -> "QuerySet[Upload] | None":
@@ -119,7 +119,7 @@ def _forget_files(ids: Ids) -> None:
 def _orphan_rosters(project_id: int, cutoffs: Cutoffs) -> "QuerySet[Roster] | None":
     if cutoffs.reports is None:
         return None
-    return Roster.objects.filter(~Exists(Report.objects.filter(roster=OuterRef("pk"))), project_id=project_id)
+    return Roster.objects.filter(~Exists(Report.all_objects.filter(roster=OuterRef("pk"))), project_id=project_id)
 
 
 def _orphan_signatures(project_id: int, cutoffs: Cutoffs) -> "QuerySet[Signature] | None":
@@ -153,7 +153,7 @@ def _old_deliveries(project_id: int, cutoffs: Cutoffs) -> "QuerySet[Delivery] | 
 
 def _delete(model: Any) -> Callable[[Ids], object]:
     """Rows and what hangs on them; of the rows themselves only the id is read, their vectors may be large."""
-    return lambda ids: model.objects.filter(pk__in=ids).only("pk").delete()
+    return lambda ids: model._base_manager.filter(pk__in=ids).only("pk").delete()
 
 
 STEPS = (

@@ -91,7 +91,7 @@ def home(request: HttpRequest) -> HttpResponseBase:
 
 def _ranked(projects: "QuerySet[Project]") -> list[RankedProject]:
     """Projects by how much they need attention, read in three queries."""
-    newest = Upload.objects.filter(project=OuterRef("pk")).order_by("-id").values("pk")[:1]
+    newest = Upload.objects.filter(project=OuterRef("pk"), experiment=None).order_by("-id").values("pk")[:1]
     found = list(projects.annotate(last_upload_id=Subquery(newest)).order_by("name"))
     rates, incidents = _rates(found), _open_incidents(found)
     every = (RankedProject(project, rates.get(project.pk), incidents.get(project.pk, 0)) for project in found)

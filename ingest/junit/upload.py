@@ -1,7 +1,7 @@
 """Reads a whole upload: every file in its parts, read or refused, and the report of all that was read."""
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, BinaryIO
@@ -33,9 +33,13 @@ class FileOutcome:
     name: str
     report: ParsedReport | None
     error: Refused | None
+    other: str = ""
+    """What it holds in place of results, if that was read: probes of an experiment."""
 
     @property
     def kind(self) -> str:
+        if self.other:
+            return self.other
         if self.report is not None:
             return "junit"
         assert self.error is not None
@@ -45,7 +49,7 @@ class FileOutcome:
     @property
     def account(self) -> str:
         """The file's account in the ledger, one of `ACCOUNTS`."""
-        if self.report is not None:
+        if self.report is not None or self.other:
             return READ
         return NOT_RESULTS if self.error is not None and self.error.code == "not_results" else NOT_UNDERSTOOD
 
@@ -113,6 +117,11 @@ class UploadReading:
         return self.reports[0]
 
     @property
+    def hostname(self) -> str:
+        """The host that the first report names."""
+        return self.reports[0].hostname if self.reports else ""
+
+    @property
     def started_at(self) -> datetime | None:
         """The earliest start that a report tells."""
         return min((report.started_at for report in self.reports if report.started_at is not None), default=None)
@@ -135,14 +144,18 @@ class _DigestingStream:
         return data
 
 
-def read_files(parts: Iterable[Part], limits: Limits) -> Iterator[FileOutcome]:
+Reader = Callable[[Member], FileOutcome | None]
+"""Reads a file that is no report; None leaves it to the reader of reports."""
+
+
+def read_files(parts: Iterable[Part], limits: Limits, other: Reader | None = None) -> Iterator[FileOutcome]:
     """Every file of an upload in turn. One bad file does not lose the others; an empty archive is a bad file."""
     budget, share = Budget(limits), Share(limits.text_total)
     for name, source in parts:
         member = None
         try:
             for member in unpack(name, source, budget):
-                yield _read_member(member, limits, share)
+                yield (other(member) if other else None) or _read_member(member, limits, share)
             if member is None:
                 raise Refused("empty", "The archive holds no file.")
         except Refused as refusal:
@@ -178,6 +191,20 @@ def _known_otherwise(member: Member, refusal: Refused) -> Refused | None:
     return Refused("not_results", f"This is {known}: it holds no test results.") if known else None
 
 
+EXPERIMENT = "flakeboard.experiment"
+"""The property by which a file says that it is of an experiment."""
+
+
+def _without_experiment(outcome: FileOutcome) -> FileOutcome:
+    """Refuse an experiment's order among results of CI: counted there, it would enter every statistic."""
+    if outcome.report is None or EXPERIMENT not in outcome.report.properties:
+        return outcome
+    sentence = (
+        "This is an order of an experiment, which never counts as CI: send it by `flakeboard upload --experiment`."
+    )
+    return FileOutcome(outcome.name, None, Refused("experiment_result", sentence))
+
+
 def read_upload(
     parts: Iterable[Part], limits: Limits | None = None, known: frozenset[bytes] = frozenset()
 ) -> UploadReading:
@@ -185,7 +212,7 @@ def read_upload(
     limits = limits or Limits()
     merger, outcomes = Merger(limits.attempts, known), []
     read = new = 0
-    for outcome in read_files(parts, limits):
+    for outcome in map(_without_experiment, read_files(parts, limits)):
         if outcome.report is not None:
             read += 1
             if merger.add(outcome.name, outcome.report):

@@ -6,7 +6,16 @@ from django.contrib.auth.models import User
 from django.db import connection, models
 from django.utils import timezone
 
-from analytics.models import Analysis, ClusterFinding, IncidentDecision, PriorityFinding, Refresh
+from analytics.models import (
+    Analysis,
+    ClusterFinding,
+    Dependency,
+    ExperimentFinding,
+    IncidentDecision,
+    JoinedOrderFinding,
+    PriorityFinding,
+    Refresh,
+)
 from dashboard.notify.models import Channel, Delivery, DigestMade, NotifySettings, TicketOpening, TrackerSettings
 from dashboard.people.audit import audit
 from dashboard.people.models import AuditEntry, Invitation
@@ -17,6 +26,7 @@ from dashboard.quarantine.states import Action, ActorKind
 from dashboard.retention.models import Retention
 from ingest.models import Project, Rename, Report, Test, Upload
 from ingest.services import token_create
+from tests.lab.experiments import begin, order_file, probes, send_orders
 from tests.people.signed_in import member
 
 
@@ -55,8 +65,30 @@ def furnish(project: Project) -> None:
     Invitation.objects.create(
         project=project, role="viewer", digest=project.slug.encode(), expires_at=timezone.now(), created_by=user
     )
+    _experiment(project, current)
     audit("project.made", project=project)
     _rest(project)
+
+
+def _experiment(project: Project, current: Analysis) -> None:
+    """With a whole order, a probe, a finding and a dependency."""
+    experiment = begin(project)
+    first, second = "tests/test_lab.py::test_first", "tests/test_lab.py::test_second"
+    probe = {"n": 1, "order": [0, 1], "verdict": "F"}
+    files = (order_file(experiment, 1, [first, second], [second]), probes(experiment.key, [first, second], [probe]))
+    send_orders(experiment, *files)
+    polluter, victim = Test.objects.filter(project=project, seen_in_ci=False).order_by("number")
+    ExperimentFinding.objects.create(project=project, experiment=experiment, number=victim.number, kind="OD")
+    Dependency.objects.create(
+        project=project,
+        number=victim.number,
+        role="polluter",
+        before=[polluter.number],
+        ground="shown",
+        first_experiment=experiment,
+        last_experiment=experiment,
+    )
+    JoinedOrderFinding.objects.create(analysis=current, number=victim.number, data={})
 
 
 def _rest(project: Project) -> None:

@@ -11,6 +11,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from dashboard.api.errors import ApiError
 from dashboard.api.listing import checked
 from dashboard.api.project_view import ProjectView
 from dashboard.api.schema import INVALID
@@ -238,6 +239,8 @@ def _receive(request: Request, project: Project) -> tuple[Upload, dict[str, Any]
     key = idempotency_key(http_request)
     with receive(http_request) as received:
         asked, metadata = _split_fields(http_request.GET, received)
+        if metadata.experiment:
+            raise ApiError(422, "experiment_at_gate", "The gate is asked about results of CI, not about an experiment.")
         upload, _ = store(received.body, metadata, project=project, token=request.auth, key=key)
     return upload, asked
 

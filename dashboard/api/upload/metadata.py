@@ -136,6 +136,8 @@ class MetadataSerializer(serializers.Serializer):
         help_text="What could not be found, read or sent, a sentence each: it is not understood, and the gate holds.",
     )
 
+    experiment = _text(64, "Key of the experiment that the files are orders of. They never count as results of CI.")
+
     def validate_build_url(self, value: str) -> str:
         if value and not value.startswith(("http://", "https://")):
             raise serializers.ValidationError("It must start with http:// or https://.")

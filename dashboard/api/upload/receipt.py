@@ -18,7 +18,7 @@ from dashboard.ci_trust.admission import ForkRefused, claimed, kept_apart
 from dashboard.retention.quotas import storage_free
 from ingest.bundle import BundleWriter
 from ingest.metadata import RunMetadata
-from ingest.models import Project, Token, Upload
+from ingest.models import Experiment, Project, Token, Upload
 from ingest.services import Body, IdempotencyConflict, upload_receive, upload_reprocess
 
 _CHUNK = 256 * 1024
@@ -70,8 +70,9 @@ def store(body: Body, metadata: RunMetadata, *, project: Project, token: Key, ke
     count_bytes(token, project, body.size)
     new = False
     try:
-        metadata, untrusted = _placed(metadata, project, token)
+        metadata, untrusted, experiment = _placed(metadata, project, token)
         origin = {"token": token if isinstance(token, Token) else None, "untrusted": untrusted}
+        origin["experiment"] = experiment
         if untrusted and key is not None:
             key = f"fork {key}"[:255]  # what a fork calls its upload never stands in the way of ours
         upload, new = upload_receive(project=project, body=body, metadata=metadata, idempotency_key=key, **origin)
@@ -86,13 +87,26 @@ def store(body: Body, metadata: RunMetadata, *, project: Project, token: Key, ke
     return upload, new
 
 
-def _placed(metadata: RunMetadata, project: Project, token: Key) -> tuple[RunMetadata, bool]:
-    """What the token itself tells of the run, and whether its results are kept apart."""
+def _placed(metadata: RunMetadata, project: Project, token: Key) -> tuple[RunMetadata, bool, Experiment | None]:
+    """What the token itself tells of the run, whether its results are kept apart, and the experiment it belongs to."""
     known = claimed(metadata, token)
+    if known.experiment:
+        return known.of_experiment(), False, _experiment(project, known)
     try:
-        return known, kept_apart(project, known)
+        return known, kept_apart(project, known), None
     except ForkRefused as refusal:
         raise ApiError(403 if refusal.code == "forks_off" else 422, refusal.code, refusal.sentence) from refusal
+
+
+def _experiment(project: Project, metadata: RunMetadata) -> Experiment:
+    """The announced experiment; a fork's code has none, since nobody admits its orders."""
+    if metadata.fork:
+        raise ApiError(403, "fork_experiment", "Experiments of forks are not taken: run it in the repository itself.")
+    experiment = Experiment.objects.filter(project=project, key=metadata.experiment).first()
+    if experiment is None:
+        sentence = f"There is no experiment {metadata.experiment!r}: announce it first, by POST experiments."
+        raise ApiError(422, "unknown_experiment", sentence)
+    return experiment
 
 
 # -- what is wrong with a body -----------------------------------------------------------------------------------

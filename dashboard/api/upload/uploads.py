@@ -20,7 +20,7 @@ from dashboard.api.upload.serializers import ErrorSerializer, UploadSerializer, 
 from dashboard.api.upload.waits import wait_seconds, wait_until_done
 from dashboard.tasks import wake_worker
 from ingest.models import Upload
-from ingest.selectors import uploads_of
+from ingest.selectors import every_upload_of, uploads_of
 from ingest.services import upload_reprocess
 
 
@@ -89,7 +89,7 @@ class OneUploadView(UploadAnswers):
     """A view of one upload, looked up within the token's project."""
 
     def upload(self) -> Upload:
-        upload = uploads_of(self.project().pk).filter(pk=self.kwargs["upload_id"]).first()
+        upload = every_upload_of(self.project().pk).filter(pk=self.kwargs["upload_id"]).first()
         if upload is None:
             raise Http404
         return upload

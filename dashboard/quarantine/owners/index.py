@@ -49,7 +49,7 @@ def owners_version(project_id: int) -> object:
     files = CodeOwnersFile.objects.filter(project_id=project_id).values_list("updated_at", "syntax").first()
     patterns = OwnerPattern.objects.filter(project_id=project_id).values_list("field", "pattern", "owner")
     by_hand = TestOwner.objects.filter(test__project_id=project_id).order_by("pk").values_list("test_id", "owner")
-    tests = Test.objects.filter(project_id=project_id, alias_of=None).aggregate(Count("pk"), Max("number"))
+    tests = Test.in_ci.filter(project_id=project_id, alias_of=None).aggregate(Count("pk"), Max("number"))
     newest = Report.objects.filter(project_id=project_id).order_by("-placed_at", "-id").values_list("pk").first()
     return files, tuple(patterns), tuple(by_hand), tuple(tests.values()), newest
 
@@ -57,7 +57,7 @@ def owners_version(project_id: int) -> object:
 @lru_cache(maxsize=8)
 def _owned(project_id: int, version: object) -> OwnerIndex:
     rule = RuleOfMany(owner_book(Project(pk=project_id)))
-    rows = Test.objects.filter(project_id=project_id, alias_of=None).order_by("number")
+    rows = Test.in_ci.filter(project_id=project_id, alias_of=None).order_by("number")
     of: dict[str, list[int]] = defaultdict(list)
     rules: Counter[tuple[str, int]] = Counter()
     tests = nobodys = 0

@@ -85,7 +85,7 @@ def _tests(projects: Sequence[Project], text: str, most: int) -> list[Test]:
         (project.pk, names_of(project.pk, project.test_count).found(text).best(most).tolist()) for project in projects
     ]
     wanted = reduce(or_, (Q(project=project, number__in=numbers) for project, numbers in best if numbers), Q(pk=None))
-    found = {(test.project_id, test.number): test for test in Test.objects.filter(wanted).select_related("alias_of")}
+    found = {(test.project_id, test.number): test for test in Test.in_ci.filter(wanted).select_related("alias_of")}
     ranked = zip_longest(*([found.get((project, number)) for number in numbers] for project, numbers in best))
     return [test for place in ranked for test in place if test is not None][:most]
 

@@ -12,14 +12,14 @@ from dashboard.web.decorators import project_deed, project_page, project_part
 from dashboard.web.paging import numbered_page, offset_asked
 from ingest.junit.upload import NOT_UNDERSTOOD, account_of, ledger_of, stored_file
 from ingest.models import Project, Upload
-from ingest.selectors import uploads_of
+from ingest.selectors import every_upload_of
 from ingest.services import upload_reprocess
 
 FILES_SIZE = 100
 
 
 def _upload(project: Project, upload_id: int) -> Upload:
-    upload: Upload | None = uploads_of(project.pk).select_related("token").filter(pk=upload_id).first()
+    upload: Upload | None = every_upload_of(project.pk).select_related("token").filter(pk=upload_id).first()
     if upload is None:
         raise Http404
     return upload

@@ -1,0 +1,1 @@
+"""What experiments show: findings, dependencies between tests, and when the next experiment is due."""

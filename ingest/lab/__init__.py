@@ -1,0 +1,1 @@
+"""Experiments: runs made on purpose, kept apart from what CI sent."""
