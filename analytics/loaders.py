@@ -41,6 +41,8 @@ class Filter:
     default_branch: bool | None = None
     environment: dict[str, str] = field(default_factory=dict)
     until: datetime | None = None
+    with_experiments: bool = False
+    """Reports of CI and of experiments whose order is known: what order dependence rests on, and nothing else."""
 
 
 EVERYTHING = Filter()
@@ -143,7 +145,10 @@ def _reports(project: Project, chosen: Filter) -> tuple[list[dict[str, Any]], in
 
 
 def _filtered(project: Project, chosen: Filter) -> "QuerySet[Report]":
-    reports = Report.counted.filter(project=project)
+    if chosen.with_experiments:
+        reports = Report.all_objects.filter(project=project, untrusted=False, order_digest__isnull=False)
+    else:
+        reports = Report.counted.filter(project=project)
     if chosen.until is not None:
         reports = reports.filter(placed_at__lte=chosen.until)
     if chosen.default_branch is not None:

@@ -2,18 +2,21 @@
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
 from django.db import transaction
 from django.utils import timezone
 
 from analytics.columns import schema
-from analytics.columns.codec import encode_columns
+from analytics.columns.codec import Columns, encode_columns
 from analytics.findings import groups, summary, tests
+from analytics.findings.json_values import Finding
 from analytics.kernel.analysis import Analysis as Conclusions
 from analytics.kernel.analysis import analyse
 from analytics.kernel.parameters import DEFAULTS, Parameters
+from analytics.lab.joined_orders import joined_orders
+from analytics.lab.services import dependencies_retire_gone
 from analytics.loaders import EVERYTHING, Filter, Loaded, load
 from analytics.masks import masks_of
 from analytics.models import (
@@ -21,6 +24,7 @@ from analytics.models import (
     ClusterFinding,
     IncidentDecision,
     IncidentFinding,
+    JoinedOrderFinding,
     PriorityFinding,
     TestFinding,
 )
@@ -46,6 +50,7 @@ def analysis_refresh(
     progress("reading reports")
     loaded = load(project, chosen, decisions_of(project.pk), masks_of(project))
     found = analyse(loaded.window, parameters, progress)
+    orders = list(joined_orders(project, chosen, found, loaded, parameters))
     progress("storing")
     row = Analysis(
         project=project,
@@ -63,13 +68,16 @@ def analysis_refresh(
         columns=encode_columns({**schema.columns(found), **schema.run_columns(found, loaded)}),
     )
     with transaction.atomic():
-        analysis_store(row=row, found=found, loaded=loaded, began=began)
+        analysis_store(row=row, found=found, loaded=loaded, began=began, orders=orders)
+        dependencies_retire_gone(project=project, analysis=row, columns=Columns(row.columns))
         finish()
     return row
 
 
 @transaction.atomic
-def analysis_store(*, row: Analysis, found: Conclusions, loaded: Loaded, began: float) -> Analysis:
+def analysis_store(
+    *, row: Analysis, found: Conclusions, loaded: Loaded, began: float, orders: Sequence[tuple[int, Finding]] = ()
+) -> Analysis:
     """Store an analysis and make it the current one atomically, so readers never see half of it."""
     before = Analysis.objects.select_for_update().filter(project_id=row.project_id, current=True).first()
     if before is not None:
@@ -82,6 +90,7 @@ def analysis_store(*, row: Analysis, found: Conclusions, loaded: Loaded, began: 
     incidents = ((report, data) for report, data in groups.incidents(found, loaded) if report in kept)
     _write(IncidentFinding, ("report_id",), row.pk, incidents)
     _write(PriorityFinding, ("rank",), row.pk, groups.priorities(found))
+    _write(JoinedOrderFinding, ("number",), row.pk, orders)
     return row
 
 
@@ -95,7 +104,7 @@ def _write(model, keys: tuple[str, ...], analysis_id: int, rows) -> None:
 
 def _retire(before: Analysis) -> None:
     """The analysis before keeps its summary, one a day, and nothing else. Retention lets those go that are too old."""
-    for model in (TestFinding, ClusterFinding, IncidentFinding, PriorityFinding):
+    for model in (TestFinding, ClusterFinding, IncidentFinding, PriorityFinding, JoinedOrderFinding):
         model.objects.filter(analysis=before)._raw_delete("default")
     Analysis.objects.filter(pk=before.pk).update(current=False, columns=b"")
     same_day = Analysis.objects.filter(

@@ -1,5 +1,6 @@
 """Settings. Everything that differs between machines comes from the environment; docs/running.md lists it."""
 
+import sys
 from dataclasses import fields
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from dashboard.retention import ages
 from ingest.junit.limits import Limits
 
 BASE_DIR = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(BASE_DIR / "client"))
+"""`flakeboard.orders` is shared with the client: one implementation of orders and what they break."""
 HOME = paths.directory(environment.text("FLAKEBOARD_HOME", str(BASE_DIR / "var")))
 
 # -- where it listens and who may ask ---------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from analytics.findings.json_values import Finding, grouped, number, numbers, ro
 from analytics.kernel.analysis import Analysis
 from analytics.kernel.bursts import Context
 from analytics.kernel.executions import Executions, Ints, distinct
+from analytics.kernel.order_findings import OrderFinding
 from analytics.kernel.rates import first_attempts
 from analytics.kernel.standouts import Standouts
 from analytics.loaders import Loaded
@@ -103,28 +104,7 @@ class _Parts:
 
     def _order(self, place: int) -> Finding | None:
         finding = self._orders.get(place)
-        if finding is None:
-            return None
-        partners = finding.partners
-        return {
-            "kind": finding.verdict.kind.value,
-            "p_value": number(finding.verdict.p_value),
-            "failing_orders": number(finding.verdict.failing_orders),
-            "orders": finding.orders,
-            "executions": finding.executions,
-            "explained": finding.explained,
-            "random_orders": number(finding.in_random_orders),
-            "partners": [
-                {
-                    "test": int(partners.test[row]),
-                    "role": "polluter" if partners.polluter[row] else "state-setter",
-                    "p_value": number(partners.p_value[row]),
-                    "related": bool(partners.related[row]),
-                }
-                for row in range(min(len(partners.test), _SHOWN))
-            ],
-            "cleaners": [int(test) for test in finding.cleaners[:_SHOWN]],
-        }
+        return None if finding is None else order_data(finding)
 
     def _duration(self, place: int) -> Finding | None:
         durations = self._found.durations.get(place)
@@ -229,3 +209,27 @@ def _related(found: Analysis) -> dict[int, list[Finding]]:
                     }
                 )
     return related
+
+
+def order_data(finding: OrderFinding) -> Finding:
+    """What orders say of a test, as it is stored."""
+    partners = finding.partners
+    return {
+        "kind": finding.verdict.kind.value,
+        "p_value": number(finding.verdict.p_value),
+        "failing_orders": number(finding.verdict.failing_orders),
+        "orders": finding.orders,
+        "executions": finding.executions,
+        "explained": finding.explained,
+        "random_orders": number(finding.in_random_orders),
+        "partners": [
+            {
+                "test": int(partners.test[row]),
+                "role": "polluter" if partners.polluter[row] else "state-setter",
+                "p_value": number(partners.p_value[row]),
+                "related": bool(partners.related[row]),
+            }
+            for row in range(min(len(partners.test), _SHOWN))
+        ],
+        "cleaners": [int(test) for test in finding.cleaners[:_SHOWN]],
+    }

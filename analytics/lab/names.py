@@ -1,0 +1,72 @@
+"""Tests by the names that a client gives them, which are pytest's node ids or class and name."""
+
+from collections.abc import Iterable
+
+from ingest.identity import TestName, test_digest
+from ingest.junit.stable_names import stable_name
+from ingest.models import Project, Test
+
+_BATCH = 5_000
+
+
+def class_and_name(reference: str) -> tuple[str, str]:
+    """Class and name of a node id, as pytest's own report has them; the parameter may contain anything."""
+    path, bracket, parameters = reference.partition("[")
+    first, *rest = path.split("::")
+    if not rest:
+        return "", reference
+    module = first.removesuffix(".py").replace("/", ".")
+    return ".".join([module, *rest[:-1]]), rest[-1] + bracket + parameters
+
+
+def node_id_of(test: TestName) -> str | None:
+    """The node id by which pytest finds a test; None where file and class do not tell it."""
+    module = test.file.removesuffix(".py").replace("/", ".")
+    if not test.file.endswith(".py") or not f"{test.classname}.".startswith(f"{module}."):
+        return None
+    classes = [part for part in test.classname[len(module) :].split(".") if part]
+    return "::".join([test.file, *classes, test.name])
+
+
+def reference_of(test: TestName) -> str:
+    """The node id, or class and name where there is none."""
+    return node_id_of(test) or "::".join(filter(None, (test.classname or test.suite, test.name)))
+
+
+class Resolver:
+    """Finds the tests of a project that references name."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._known: dict[str, int] = {}
+
+    def numbers(self, references: Iterable[str]) -> dict[str, int]:
+        """Reference -> current number of its test; without those that no report has named yet."""
+        wanted = dict.fromkeys(references)
+        missing = [reference for reference in wanted if reference not in self._known]
+        for start in range(0, len(missing), _BATCH):
+            self._find(missing[start : start + _BATCH])
+        return {reference: self._known[reference] for reference in wanted if reference in self._known}
+
+    def _find(self, references: list[str]) -> None:
+        named = {reference: class_and_name(reference) for reference in references}
+        by_digest = {
+            test_digest(("", stable_name(classname), stable_name(name), "", "")): reference
+            for reference, (classname, name) in named.items()
+        }
+        found = Test.objects.filter(project=self._project, digest__in=list(by_digest)).select_related("alias_of")
+        for test in found:
+            self._known[by_digest[bytes(test.digest)]] = (test.alias_of or test).number
+        self._find_by_name({reference: named[reference] for reference in references if reference not in self._known})
+
+    def _find_by_name(self, named: dict[str, tuple[str, str]]) -> None:
+        """Tests whose suite or id is part of their identity: the one whose file is named, else the first."""
+        if not named:
+            return
+        names = {stable_name(name) for _, name in named.values()}
+        rows = Test.objects.filter(project=self._project, name__in=names).select_related("alias_of").order_by("number")
+        for reference, (classname, name) in named.items():
+            same = [row for row in rows if (row.classname, row.name) == (stable_name(classname), stable_name(name))]
+            same.sort(key=lambda row: row.file != reference.partition("::")[0])
+            if same:
+                self._known[reference] = (same[0].alias_of or same[0]).number
