@@ -7,7 +7,7 @@ import sys
 from typing import Any, NoReturn, Sequence
 
 from flakeboard import __version__, console
-from flakeboard.commands import doctor, quarantine, run, status, upload
+from flakeboard.commands import detect, doctor, quarantine, run, status, upload
 from flakeboard.problems import Problem
 from flakeboard.secret import redact
 
@@ -15,6 +15,10 @@ _ENVIRONMENT = """\
 environment: FLAKEBOARD_URL, FLAKEBOARD_PROJECT, FLAKEBOARD_TOKEN; FLAKEBOARD_ENVIRONMENT=python=3.12,os=linux
 is added to every upload. Keep the token in the environment: other users of the machine can see options.
 """
+
+
+_BEFORE_A_COMMAND = (["run"], ["detect"])
+"""Words after `--` belong to the command that these start."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -36,16 +40,16 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version="flakeboard " + __version__)
     commands = parser.add_subparsers(metavar="command")
-    for module in (upload, run, quarantine, status, doctor):
+    for module in (upload, run, detect, quarantine, status, doctor):
         module.add_to(commands)
     parser.set_defaults(command=None)
     return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit code. Words after `--` belong to the command that `run` starts."""
+    """Run a command and return its exit code. The command that it starts follows `--`."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    own, after = _split(words) if words[:1] == ["run"] else (words, [])
+    own, after = _split(words) if words[:1] in _BEFORE_A_COMMAND else (words, [])
     parser = build_parser()
     options = parser.parse_args(own)
     if options.command is None:

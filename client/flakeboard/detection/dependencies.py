@@ -1,0 +1,61 @@
+"""From "depends on the order" to what it depends on: role, partners, cleaners, each verified."""
+
+from __future__ import annotations
+
+from typing import Callable, Sequence
+
+from flakeboard.detection.cleaners import CleanerSearch
+from flakeboard.detection.findings import NOD, OD, VICTIM, Finding
+from flakeboard.detection.laboratory import BudgetSpent
+from flakeboard.detection.partners import PartnerSearch, isolate
+from flakeboard.detection.procedure import Procedure
+from flakeboard.detection.verification import Verification
+
+Suspects = Callable[[int], Sequence[int]]
+"""Partners of a test that the server already names, the best first."""
+
+
+def find_dependencies(procedure: Procedure, suspects: Suspects) -> None:
+    """Each order-dependent test in turn, with an equal share of what is left of the budget."""
+    waiting = procedure.order_dependent()
+    while waiting:
+        finding = waiting.pop(0)
+        left = max(procedure.budget - procedure.lab.spent, 0.0)
+        procedure.lab.deadline = procedure.lab.spent + left / (len(waiting) + 1)
+        try:
+            _explain(procedure, finding, suspects)
+        except BudgetSpent:
+            finding.groups = [group for group in finding.groups if group.is_shown]
+            finding.notes.append("the budget ended before all of it was found out")
+            procedure.ended = "budget"
+    procedure.lab.deadline = None
+
+
+def _explain(procedure: Procedure, finding: Finding, suspects: Suspects) -> None:
+    lab, parameters = procedure.lab, procedure.parameters
+    isolate(lab, finding, parameters.isolate)
+    if finding.kind == NOD or not finding.role:
+        return
+    verification = Verification(lab, finding)
+    if not verification.verify_alone() or parameters.minimize == "no":
+        return
+    passing = procedure.passing_orders(finding.test)
+    search = PartnerSearch(lab, finding, passing)
+    if parameters.minimize == "all":
+        search.all()
+    else:
+        search.first(suspects(finding.test))
+    for group in list(finding.groups):
+        if not verification.verify_group(group):
+            return
+    if finding.role != VICTIM or parameters.cleaners == "no":
+        return
+    for group in finding.groups:
+        cleaning = CleanerSearch(lab, finding, group, passing)
+        if parameters.cleaners == "all":
+            cleaning.all()
+        else:
+            cleaning.first()
+        if not verification.verify_cleaners(group):
+            return
+    assert finding.kind == OD
