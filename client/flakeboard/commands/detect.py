@@ -9,17 +9,21 @@ import signal
 from types import FrameType
 from typing import Any
 
-from flakeboard import console, git
+from flakeboard import console
+from flakeboard.alerts import alert
 from flakeboard.detection import summary
 from flakeboard.detection.answer import answer
 from flakeboard.detection.experiment import Experiment, WrongCommand, runner_call
-from flakeboard.detection.findings import OD
+from flakeboard.detection.findings import UNKNOWN
 from flakeboard.detection.journal import Journal, path_of
 from flakeboard.detection.parameters import Parameters
 from flakeboard.detection.rounds import DEFAULT, HOW
-from flakeboard.options import add_connection, add_metadata
+from flakeboard.detection.sending import Sender
+from flakeboard.detection.suspects import Suspects
+from flakeboard.options import add_connection, add_metadata, metadata_of, settings_of
 from flakeboard.orders.configurations import RANDOM_METHOD
-from flakeboard.problems import Problem
+from flakeboard.problems import NotConfigured, Problem
+from flakeboard.server.api import Api
 
 DONE, COULD_NOT, WRONG, FOUND, INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -131,17 +135,23 @@ def _journal(options: argparse.Namespace) -> tuple[Journal, Parameters]:
     runner_call(options.words)
     parameters = _parameters(options)
     key = secrets.token_hex(8)
-    head = {"key": key, "parameters": parameters.to_json(), "revision": git.commit()}
+    metadata = metadata_of(options)
+    head = {
+        "key": key,
+        "protocol": parameters.protocol,
+        "parameters": parameters.to_json(),
+        "seed": parameters.seed,
+        "whole": not parameters.only,
+        "revision": metadata.get("commit", ""),
+        "metadata": metadata,
+    }
     return Journal.create(path_of(key), head), parameters
 
 
 def _parameters(options: argparse.Namespace) -> Parameters:
-    how = options.how
-    if options.interleave:
-        how = (*how, RANDOM_METHOD)
     return Parameters(
         command=tuple(options.words),
-        how=how,
+        how=(*options.how, RANDOM_METHOD) if options.interleave else options.how,
         orders=options.orders,
         budget=options.budget,
         tries=options.tries,
@@ -162,28 +172,63 @@ def _parameters(options: argparse.Namespace) -> Parameters:
 
 
 class _Detection:
+    """One call of the command: the experiment, what it tells, writes and sends."""
+
     def __init__(self, options: argparse.Namespace, journal: Journal, parameters: Parameters) -> None:
         self._options = options
         self._journal = journal
         self._parameters = parameters
+        self._api = self._connected()
+
+    def _connected(self) -> Api | None:
+        if self._options.no_upload:
+            return None
+        try:
+            return Api(settings_of(self._options))
+        except NotConfigured as problem:
+            console.say(f"nothing is sent: {problem}")
+            return None
 
     def run(self) -> int:
         signal.signal(signal.SIGTERM, _interrupt)
         key = self._journal.head["key"]
-        console.say(f"experiment {key}, seed {self._parameters.seed}; to go on after an end: --resume {key}")
-        experiment = Experiment(self._parameters, self._journal, console.say, lambda test: ())
-        code = DONE
+        console.say(f"experiment {key}, seed {self._parameters.seed}; to go on if it is cut short: --resume {key}")
+        self._announce()
+        suspects = Suspects(self._api, self._journal)
+        experiment = Experiment(self._parameters, self._journal, console.say, suspects)
+        interrupted = False
         try:
             experiment.run()
         except KeyboardInterrupt:
-            code = INTERRUPTED
-        result = experiment.result
-        told = answer(result, self._journal)
-        for line in summary.lines(result):
+            interrupted = True
+        told = answer(experiment.result, self._journal)
+        self._journal.conclude(told)
+        for line in summary.lines(experiment.result):
             console.write(line)
         if self._options.out:
             self._write(told)
-        return code or self._exit_code(told)
+        new = self._send()
+        return INTERRUPTED if interrupted else self._exit_code(told, new)
+
+    def _announce(self) -> None:
+        if self._api is not None:
+            try:
+                Sender(self._api, self._journal).announce()
+            except Problem as problem:
+                console.warn(f"the experiment is not announced yet: {problem}")
+
+    def _send(self) -> list[Any] | None:
+        """What the server did not know; None without its answer."""
+        if self._api is None:
+            return None
+        try:
+            reply = Sender(self._api, self._journal).send()
+        except Problem as problem:
+            alert(f"the experiment was not sent: {problem} Later: flakeboard upload --experiment {self._journal.path}")
+            return None
+        console.say(str(reply.get("url") or ""))
+        new = reply.get("new")
+        return new if isinstance(new, list) else None
 
     def _write(self, told: dict[str, Any]) -> None:
         try:
@@ -193,10 +238,12 @@ class _Detection:
         except OSError as error:
             raise Problem(f"{self._options.out} cannot be written: {error.strerror or error}") from None
 
-    def _exit_code(self, told: dict[str, Any]) -> int:
-        if self._options.fail_on == "never":
-            return DONE
-        return FOUND if any(found["kind"] == OD or found["kind"] for found in told["found"]) else DONE
+    def _exit_code(self, told: dict[str, Any], new: list[Any] | None) -> int:
+        """Without the server's answer every test that was found counts as new."""
+        found: list[Any] = [each for each in told["found"] if each["kind"] != UNKNOWN]
+        if self._options.fail_on == "new" and new is not None:
+            found = new
+        return FOUND if found and self._options.fail_on != "never" else DONE
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

@@ -9,6 +9,8 @@ from typing import Any
 from flakeboard import console
 from flakeboard.alerts import alert
 from flakeboard.console import plain
+from flakeboard.detection.journal import Journal
+from flakeboard.detection.sending import Sender
 from flakeboard.options import add_connection, add_metadata, metadata_of, settings_of
 from flakeboard.problems import Problem, Unreachable
 from flakeboard.reports import files
@@ -21,21 +23,32 @@ _WAITING = frozenset({"received", "processing"})
 
 def add_to(commands: argparse._SubParsersAction) -> None:
     parser = commands.add_parser("upload", help="send report files", description=__doc__)
-    parser.add_argument("patterns", nargs="+", metavar="glob", help="report files; ** is any number of folders")
+    parser.add_argument("patterns", nargs="*", metavar="glob", help="report files; ** is any number of folders")
+    parser.add_argument("--experiment", default="", metavar="FILE", help="send an experiment that detect kept instead")
     parser.add_argument(
         "--strict", action="store_true", help="wait for the server, and exit with 1 unless every file was sent and read"
     )
     add_connection(parser)
     add_metadata(parser)
-    parser.set_defaults(command=upload)
+    parser.set_defaults(command=upload, parser=parser)
 
 
 def upload(options: argparse.Namespace) -> int:
+    if bool(options.patterns) == bool(options.experiment):
+        options.parser.error("give report files, or an experiment with --experiment FILE")
     try:
-        return _Upload(options).run()
+        return _send_experiment(options) if options.experiment else _Upload(options).run()
     except Problem as problem:
         alert(f"nothing was sent: {problem}")
         return 1 if options.strict else 0
+
+
+def _send_experiment(options: argparse.Namespace) -> int:
+    journal = Journal.open(options.experiment)
+    journal.read_on()
+    reply = Sender(Api(settings_of(options)), journal).send()
+    console.say(str(reply.get("url") or ""))
+    return 0
 
 
 class _Upload:

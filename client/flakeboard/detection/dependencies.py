@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Callable, Sequence
-
 from flakeboard.detection.cleaners import CleanerSearch
-from flakeboard.detection.findings import NOD, OD, VICTIM, Finding
+from flakeboard.detection.findings import NOD, VICTIM, Finding
 from flakeboard.detection.laboratory import BudgetSpent
 from flakeboard.detection.partners import PartnerSearch, isolate
 from flakeboard.detection.procedure import Procedure
+from flakeboard.detection.state import name_state
+from flakeboard.detection.suspects import Suspects
 from flakeboard.detection.verification import Verification
-
-Suspects = Callable[[int], Sequence[int]]
-"""Partners of a test that the server already names, the best first."""
 
 
 def find_dependencies(procedure: Procedure, suspects: Suspects) -> None:
@@ -44,18 +41,17 @@ def _explain(procedure: Procedure, finding: Finding, suspects: Suspects) -> None
     if parameters.minimize == "all":
         search.all()
     else:
-        search.first(suspects(finding.test))
+        search.first(suspects.of(finding.test, [case.id for case in lab.suite.cases]))
     for group in list(finding.groups):
         if not verification.verify_group(group):
             return
-    if finding.role != VICTIM or parameters.cleaners == "no":
-        return
-    for group in finding.groups:
-        cleaning = CleanerSearch(lab, finding, group, passing)
-        if parameters.cleaners == "all":
-            cleaning.all()
-        else:
-            cleaning.first()
-        if not verification.verify_cleaners(group):
-            return
-    assert finding.kind == OD
+    if finding.role == VICTIM and parameters.cleaners != "no":
+        for group in finding.groups:
+            cleaning = CleanerSearch(lab, finding, group, passing)
+            if parameters.cleaners == "all":
+                cleaning.all()
+            else:
+                cleaning.first()
+            if not verification.verify_cleaners(group):
+                return
+    name_state(lab, finding, passing)

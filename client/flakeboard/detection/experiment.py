@@ -11,15 +11,17 @@ from typing import Any, Callable, Mapping, Sequence
 from flakeboard import runners
 from flakeboard.detection import dependencies, reference
 from flakeboard.detection.crashes import TooManyCrashes
-from flakeboard.detection.findings import Finding
+from flakeboard.detection.findings import BRITTLE, Finding
 from flakeboard.detection.forks import ForkExecutor
 from flakeboard.detection.injection import Injection
 from flakeboard.detection.journal import Journal
 from flakeboard.detection.laboratory import Laboratory
 from flakeboard.detection.parameters import Parameters
+from flakeboard.detection.plain import PlainRun
 from flakeboard.detection.procedure import Procedure
 from flakeboard.detection.processes import ProcessExecutor
 from flakeboard.detection.records import Collection
+from flakeboard.detection.suspects import Suspects
 from flakeboard.orders.seeded import draw
 from flakeboard.problems import Problem
 from flakeboard.runners.runner import RunnerCall
@@ -56,7 +58,7 @@ def runner_call(command: Sequence[str]) -> RunnerCall:
 class Experiment:
     """Holds what the steps share; `result` is right at any time."""
 
-    def __init__(self, parameters: Parameters, journal: Journal, say: Say, suspects: dependencies.Suspects) -> None:
+    def __init__(self, parameters: Parameters, journal: Journal, say: Say, suspects: Suspects) -> None:
         self.result = Result()
         self._parameters = parameters
         self._journal = journal
@@ -93,11 +95,19 @@ class Experiment:
         try:
             procedure.run_rounds()
             dependencies.find_dependencies(procedure, self._suspects)
+            self._repeat_plainly(lab, procedure.order_dependent())
         except TooManyCrashes as problem:
             procedure.ended = "crash"
             self._say(str(problem))
         finally:
             self.result.findings, self.result.ended = list(procedure.known.values()), procedure.ended
+
+    def _repeat_plainly(self, lab: Laboratory, findings: Sequence[Finding]) -> None:
+        """Run each minimal order as a person would type it: the finding says if that shows nothing."""
+        for finding in findings:
+            if finding.groups or finding.role == BRITTLE:
+                told = lab.suite.names(finding.minimal_order)
+                finding.only_whole = not self._plain.fails(lab, told)
 
     # -- collecting ----------------------------------------------------------------------------------------------
 
@@ -119,6 +129,7 @@ class Experiment:
         for name in first.duplicates:
             lab.not_run[name] = "is collected twice; the first one counts"
         self.result.lab, self.result.collection = lab, first
+        self._plain = PlainRun(self._call, self._process, first)
         self._say(f"{len(names):,} tests are collected")
         for name, why in lab.not_run.items():
             self._say(f"{name}: {why}")

@@ -13,6 +13,7 @@ from typing import Any, Callable, Mapping
 from flakeboard.problems import Problem
 
 FOLDER = ".flakeboard"
+ANSWER = "answer"
 
 
 def path_of(key: str, folder: str = "") -> str:
@@ -25,6 +26,8 @@ class Journal:
         self.head = dict(head)
         self.entries: list[dict[str, Any]] = []
         """Everything that ran, of this call and of those before it."""
+        self.answer: dict[str, Any] | None = None
+        """What the experiment found, as of the latest call that came to an end."""
         self._known = list(known or [])
         self._spent = 0.0
         self._since = time.monotonic()
@@ -53,7 +56,10 @@ class Journal:
         if len(whole) != len(content):
             with open(path, "r+b") as file:
                 file.truncate(len(whole))
-        return cls(path, head, known)
+        answers = [entry for entry in known if entry.get("kind") == ANSWER]
+        journal = cls(path, head, [entry for entry in known if entry.get("kind") != ANSWER])
+        journal.answer = answers[-1]["answer"] if answers else None
+        return journal
 
     @property
     def spent(self) -> float:
@@ -78,12 +84,23 @@ class Journal:
             outcome = compute()
             now = time.monotonic()
             self._spent, self._since = self._spent + now - self._since, now
-            entry = {**what, **outcome, "spent": round(self._spent, 4)}
+            entry = {**what, **outcome, "at": round(time.time(), 3), "spent": round(self._spent, 4)}
             self._spent = entry["spent"]
-            with open(self.path, "a", encoding="utf-8") as file:
-                file.write(json.dumps(entry) + "\n")
+            self._append(entry)
         self.entries.append(entry)
         return entry
+
+    def conclude(self, answer: dict[str, Any]) -> None:
+        self.answer = answer
+        self._append({"kind": ANSWER, "answer": answer})
+
+    def read_on(self) -> None:
+        """Take everything that is written down as having happened, without repeating the procedure."""
+        self.entries, self._known = [*self.entries, *self._known], []
+
+    def _append(self, entry: dict[str, Any]) -> None:
+        with open(self.path, "a", encoding="utf-8") as file:
+            file.write(json.dumps(entry) + "\n")
 
 
 def _ignore(folder: str) -> None:

@@ -8,6 +8,7 @@ import os
 import re
 import socket
 from datetime import datetime, timezone
+from typing import Mapping
 from xml.sax.saxutils import escape, quoteattr
 
 from flakeboard.plugin.recorder import Attempt, Failure, Sequence, Test
@@ -15,17 +16,27 @@ from flakeboard.plugin.recorder import Attempt, Failure, Sequence, Test
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
-def write(path: str, sequence: Sequence, worker: str, exit_status: int, truncated: str = "") -> None:
+def write(
+    path: str,
+    sequence: Sequence,
+    worker: str,
+    exit_status: int,
+    truncated: str = "",
+    more: Mapping[str, str] | None = None,
+) -> None:
     """Write the whole file or none: half a report is worse than none."""
     folder = os.path.dirname(os.path.abspath(path))
     os.makedirs(folder, exist_ok=True)
     partial = path + ".part"
     with open(partial, "w", encoding="utf-8", newline="\n") as file:
-        file.write(document(sequence, worker, exit_status, truncated))
+        file.write(document(sequence, worker, exit_status, truncated, more))
     os.replace(partial, path)
 
 
-def document(sequence: Sequence, worker: str, exit_status: int, truncated: str = "") -> str:
+def document(
+    sequence: Sequence, worker: str, exit_status: int, truncated: str = "", more: Mapping[str, str] | None = None
+) -> str:
+    """The file's text; `more` are further properties of its suite."""
     cases = [_error_case(*error) for error in sequence.errors] + [_case(test) for test in sequence.tests.values()]
     started = datetime.fromtimestamp(sequence.started, timezone.utc).isoformat()
     properties = {"flakeboard.order": "executed", "flakeboard.exit_status": str(int(exit_status))}
@@ -33,6 +44,7 @@ def document(sequence: Sequence, worker: str, exit_status: int, truncated: str =
         properties["flakeboard.worker"] = worker
     if truncated:
         properties["flakeboard.truncated"] = truncated
+    properties.update(more or {})
     head = _tag(
         "testsuite",
         name="pytest",

@@ -12,6 +12,10 @@ _PLAIN = (type(None), bool, int, float, complex, str, bytes)
 _CODE = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, property, staticmethod)
 _CODE += (classmethod,)
 _NO_STATE = frozenset(["__builtins__", "__cached__", "__doc__", "__loader__", "__spec__", "__warningregistry__"])
+_NO_CLASS_STATE = frozenset(
+    ["__dict__", "__weakref__", "__doc__", "__annotations__", "__abstractmethods__", "_abc_impl"]
+)
+_NO_CLASS_STATE |= {"tearDown_exceptions", "_classSetupFailed", "_class_cleanups"}  # unittest's own
 
 
 def held_by(name: str, namespace: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -31,9 +35,8 @@ def _held_by_class(full: str, kind: type) -> Iterator[tuple[str, str]]:
     for own, value in list(type.__getattribute__(kind, "__dict__").items()):
         if isinstance(value, (staticmethod, classmethod)):
             value = value.__func__
-        if own in ("__dict__", "__weakref__", "__doc__", "__annotations__", "__abstractmethods__", "_abc_impl"):
-            continue
-        yield from _held(f"{full}.{own}", value)
+        if own not in _NO_CLASS_STATE:
+            yield from _held(f"{full}.{own}", value)
 
 
 def _held(full: str, value: Any) -> Iterator[tuple[str, str]]:

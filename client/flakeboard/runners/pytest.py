@@ -69,9 +69,13 @@ def _select(call: RunnerCall, cases: Sequence[Case]) -> list[str] | None:
     ids = [node_id(case) for case in cases]
     if not all(ids):
         return None
+    return [*call.before, *arguments_for(call, distinct([node for node in ids if node]))]
+
+
+def arguments_for(call: RunnerCall, ids: Sequence[str]) -> list[str]:
+    """The command's own arguments, with these node ids in place of whatever it collects."""
     kept = without(_without_paths(call.arguments), _CHOOSING_WITH_VALUE)
-    kept = [word for word in kept if word not in _CHOOSING]
-    return [*call.before, *kept, *distinct([node for node in ids if node])]
+    return [*[word for word in kept if word not in _CHOOSING], *ids]
 
 
 def _without_paths(arguments: Sequence[str]) -> list[str]:
