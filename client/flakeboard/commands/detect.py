@@ -190,7 +190,13 @@ class _Detection:
             return None
 
     def run(self) -> int:
-        signal.signal(signal.SIGTERM, _interrupt)
+        before = signal.signal(signal.SIGTERM, _interrupt)
+        try:
+            return self._run()
+        finally:
+            signal.signal(signal.SIGTERM, before)
+
+    def _run(self) -> int:
         key = self._journal.head["key"]
         console.say(f"experiment {key}, seed {self._parameters.seed}; to go on if it is cut short: --resume {key}")
         self._announce()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Callable, Sequence
 
 from flakeboard.detection.laboratory import Laboratory
-from flakeboard.detection.outcomes import CRASHED, NOT_RUN, Outcome, fails
+from flakeboard.detection.outcomes import CRASHED, NOT_RUN, TIMEOUT, Outcome, fails
 from flakeboard.problems import Problem
 
 _MOST_SHARE = 0.1
@@ -31,6 +31,10 @@ def without_crashes(
                 raise Problem(f"pytest {outcome.ended} outside of any test")
             return left, outcome
         place = left[step]
+        if outcome.ended == TIMEOUT and sum(outcome.seconds) > outcome.total / 2:
+            raise Problem(
+                f"an order did not end within {outcome.total:.0f} s, by no fault of one test: set --order-timeout."
+            )
         alone = lab.probe([place], "alone", confirms=True)
         lab.leave_out(place, f"{_WORDS.get(outcome.ended, 'ran into the time limit')}; {_alone(alone)}")
         left.remove(place)

@@ -29,6 +29,9 @@ from flakeboard.runners.runner import RunnerCall
 Say = Callable[[str], None]
 
 
+_LEAST_LIMIT = 600.0
+
+
 class WrongCommand(Problem):
     """The command is none that `detect` can reorder."""
 
@@ -85,9 +88,8 @@ class Experiment:
             shutil.rmtree(self._folder, ignore_errors=True)
 
     def _detect(self) -> None:
-        parameters = self._parameters
+        parameters, limit = self._parameters, self._first_limit
         lab = self._laboratory()
-        limit = parameters.order_timeout or parameters.budget * 60
         found = reference.establish(lab, parameters.tries, parameters.without_failing, self._say, limit)
         self.result.tries, self.result.seconds, self.result.findings = found.tries, found.seconds, found.findings
         reference.choose(lab, found, self._fork, self._why_not, parameters.tries, self._say)
@@ -109,11 +111,15 @@ class Experiment:
                 told = lab.suite.names(finding.minimal_order)
                 finding.only_whole = not self._plain.fails(lab, told)
 
+    @property
+    def _first_limit(self) -> float:
+        """Seconds for a collection and for the original order, as long as nobody knows how long they take."""
+        return self._parameters.order_timeout or max(self._parameters.budget * 60, _LEAST_LIMIT)
+
     # -- collecting ----------------------------------------------------------------------------------------------
 
     def _laboratory(self) -> Laboratory:
-        parameters = self._parameters
-        limit = parameters.order_timeout or parameters.budget * 60
+        parameters, limit = self._parameters, self._first_limit
         resumed = self._journal.replays
         first = self._collect("first", lambda: self._process.collect(limit))
         if resumed and self._process.collect(limit).ids != first.ids:

@@ -48,6 +48,8 @@ class Finding:
     fixture: str = ""
     notes: list[str] = field(default_factory=list)
     """What could not be found out, and why."""
+    others: list[tuple[int, ...]] = field(default_factory=list)
+    """Further orders, up to and with the test, in which it failed."""
 
     def becomes_nod(self, why: str) -> None:
         """For ever: what was thought of it before is dropped."""

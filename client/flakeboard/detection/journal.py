@@ -21,7 +21,13 @@ def path_of(key: str, folder: str = "") -> str:
 
 
 class Journal:
-    def __init__(self, path: str, head: Mapping[str, Any], known: list[dict[str, Any]] | None = None) -> None:
+    def __init__(
+        self,
+        path: str,
+        head: Mapping[str, Any],
+        known: list[dict[str, Any]] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.path = path
         self.head = dict(head)
         self.entries: list[dict[str, Any]] = []
@@ -30,18 +36,19 @@ class Journal:
         """What the experiment found, as of the latest call that came to an end."""
         self._known = list(known or [])
         self._spent = 0.0
-        self._since = time.monotonic()
+        self._clock = clock
+        self._since = clock()
 
     @classmethod
-    def create(cls, path: str, head: Mapping[str, Any]) -> Journal:
+    def create(cls, path: str, head: Mapping[str, Any], clock: Callable[[], float] = time.monotonic) -> Journal:
         os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
         with open(path, "x", encoding="utf-8") as file:
             file.write(json.dumps(dict(head)) + "\n")
         _ignore(os.path.dirname(os.path.abspath(path)))
-        return cls(path, head)
+        return cls(path, head, clock=clock)
 
     @classmethod
-    def open(cls, path: str) -> Journal:
+    def open(cls, path: str, clock: Callable[[], float] = time.monotonic) -> Journal:
         """A journal that is there. Its last line may be torn by whatever ended the experiment: it is cut off."""
         try:
             with open(path, "rb") as file:
@@ -57,7 +64,7 @@ class Journal:
             with open(path, "r+b") as file:
                 file.truncate(len(whole))
         answers = [entry for entry in known if entry.get("kind") == ANSWER]
-        journal = cls(path, head, [entry for entry in known if entry.get("kind") != ANSWER])
+        journal = cls(path, head, [entry for entry in known if entry.get("kind") != ANSWER], clock)
         journal.answer = answers[-1]["answer"] if answers else None
         return journal
 
@@ -79,10 +86,10 @@ class Journal:
                 raise Problem(
                     "the journal does not fit: it was written by another version, or the options or tests are others."
                 )
-            self._since, self._spent = time.monotonic(), float(entry["spent"])
+            self._since, self._spent = self._clock(), float(entry["spent"])
         else:
             outcome = compute()
-            now = time.monotonic()
+            now = self._clock()
             self._spent, self._since = self._spent + now - self._since, now
             entry = {**what, **outcome, "at": round(time.time(), 3), "spent": round(self._spent, 4)}
             self._spent = entry["spent"]

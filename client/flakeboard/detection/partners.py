@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Sequence
+from typing import Iterator, Sequence
 
 from flakeboard.detection.ddmin import ddmin
 from flakeboard.detection.findings import BRITTLE, POLLUTER, SETTER, VICTIM, Finding, Group
@@ -50,27 +50,29 @@ class PartnerSearch:
             if suspect != self._test and self.shows([suspect], "suspect"):
                 self._add([suspect])
                 return
-        self._minimize(self._basis(set()))
+        self._minimize(next((self._before(order, set()) for order in self._orders()), []))
 
     def all(self) -> None:
         """Every single partner, one by one; then groups, as long as the order shows it without what was found."""
         for other in self._lab.tests:
             if other != self._test and self.shows([other], "pair"):
                 self._add([other])
-        while True:
-            found = {test for group in self._finding.groups for test in group.tests}
-            basis = self._basis(found)
-            if not basis or (found and not self.shows(basis, "ddmin")):
-                return
-            self._minimize(basis)
+        for order in self._orders():
+            while True:
+                found = {test for group in self._finding.groups for test in group.tests}
+                basis = self._before(order, found)
+                if not basis or (found and not self.shows(basis, "ddmin")):
+                    break
+                self._minimize(basis)
 
-    def _basis(self, found: set[int]) -> list[int]:
-        """The tests before this one in an order that shows the dependency, without what was found."""
-        if self._role == POLLUTER:
-            order: Sequence[int] = self._finding.order
-        else:
-            order = next((order for order in self._passing if self._test in order), ())
-        before = list(order[: list(order).index(self._test)]) if self._test in order else []
+    def _orders(self) -> Iterator[Sequence[int]]:
+        """Orders that show the dependency: a victim failed in them, a brittle test passed."""
+        orders = [self._finding.order, *self._finding.others] if self._role == POLLUTER else self._passing
+        return (order for order in orders if self._test in order)
+
+    def _before(self, order: Sequence[int], found: set[int]) -> list[int]:
+        """The tests before this one, without what was found."""
+        before = list(order[: list(order).index(self._test)])
         return [place for place in before if place not in found and place not in self._lab.left_out]
 
     def _minimize(self, basis: list[int]) -> None:

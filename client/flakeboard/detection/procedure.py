@@ -115,12 +115,11 @@ class Procedure:
             self.known[finding.test] = finding
         elif finding.kind == NOD and known.kind == OD:
             known.becomes_nod(finding.why)
-        elif finding.kind == OD == known.kind and (not finding.usual, len(finding.order)) < (
-            not known.usual,
-            len(known.order),
-        ):
+        elif finding.kind == OD == known.kind:
             finding.after_failure = finding.after_failure and known.after_failure
-            self.known[finding.test] = finding
+            better, other = sorted((known, finding), key=lambda each: (not each.usual, len(each.order)))
+            better.others = [*known.others, other.order]
+            self.known[finding.test] = better
 
     def _run_parts(self) -> None:
         """Configurations that run parts of the suite: each failure in them is looked at in the same way."""

@@ -18,7 +18,7 @@ class Suspects:
         self._journal = journal
 
     def of(self, test: int, names: Sequence[str]) -> list[int]:
-        """Places of single partners, the best first. A name that came from the server must be one that was collected."""
+        """Places of single partners, the best first; only names that were collected here."""
         known = {names_of(name): place for place, name in enumerate(names)}
 
         def compute() -> Mapping[str, Any]:

@@ -1,0 +1,40 @@
+"""A laboratory without processes, and the command as CI starts it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.client.conftest import CI_VARIABLES as CI_VARIABLES
+from tests.client.conftest import _no_ci as _no_ci
+from tests.client.conftest import server as server  # noqa: F401 - fixtures for these tests, too
+
+from flakeboard.detection.journal import Journal  # isort: skip
+from flakeboard.detection.laboratory import Laboratory  # isort: skip
+from tests.lab.detect.commands import Command  # isort: skip
+from tests.lab.detect.worlds import Simulated, World  # isort: skip
+
+
+@pytest.fixture
+def laboratory(tmp_path: Path) -> Callable[[World], Laboratory]:
+    """Builds one for a planted suite; the clock is the executor's."""
+
+    def build(world: World, seed: int = 0) -> Laboratory:
+        executor = Simulated(world, seed)
+        path = str(tmp_path / f"journal-{len(list(tmp_path.iterdir()))}.jsonl")
+        journal = Journal.create(path, {"key": "k"}, executor.clock)
+        return Laboratory(world.tests, journal, executor)
+
+    return build
+
+
+@pytest.fixture
+def detect(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """The command in an empty folder that is no checkout; nothing of this session reaches pytest below it."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    return Command(folder, capsys)

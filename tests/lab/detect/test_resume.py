@@ -1,0 +1,124 @@
+"""Resuming: an experiment that was cut short ends as if it had not been, and runs nothing twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flakeboard.detection.journal import Journal
+from flakeboard.detection.laboratory import Laboratory
+from flakeboard.problems import Problem
+
+from tests.client.commands import environ_with
+from tests.lab.detect.commands import PYTEST, Command
+from tests.lab.detect.test_procedure import TESTS
+from tests.lab.detect.test_procedure import detect as run_procedure
+from tests.lab.detect.worlds import Simulated, World, suite, write_project
+
+WORLD = World(TESTS, brittles={TESTS[12]: [TESTS[3]]}).victim(TESTS[2], TESTS[17], cleaners=[TESTS[9]])
+
+
+def experiment(path: str, resumes: bool = False) -> tuple[list[Any], int]:
+    """What a simulated experiment found, and how many orders were run for it now."""
+    executor = Simulated(WORLD)
+    journal = Journal.open(path, executor.clock) if resumes else Journal.create(path, {"key": "k"}, executor.clock)
+    procedure = run_procedure(Laboratory(TESTS, journal, executor), orders=6, budget=700 / 60)
+    found = [
+        (each.test, each.kind, each.role, each.order, each.groups, each.notes) for each in procedure.known.values()
+    ]
+    spent = [(entry["n"], entry["order"], entry["spent"]) for entry in journal.entries if "order" in entry]
+    return [found, procedure.ended, spent], len(executor.orders)
+
+
+def test_a_journal_that_breaks_off_anywhere_leads_to_the_same_end(tmp_path: Path) -> None:
+    """Also in the middle of a line; the budget goes on from where it was."""
+    whole = tmp_path / "whole.jsonl"
+    expected, runs = experiment(str(whole))
+    content = whole.read_bytes()
+    lines = content.count(b"\n")
+    assert runs > 40
+    for part in range(20):
+        at = len(content) * (part + 1) // 21
+        at = max(at, content.index(b"\n") + 1)
+        cut = tmp_path / f"cut-{part}.jsonl"
+        cut.write_bytes(content[:at])
+        kept = content[:at].count(b"\n") - 1
+        found, again = experiment(str(cut), resumes=True)
+        assert found == expected
+        assert again == runs - sum(b'"verdicts"' in line for line in content.split(b"\n")[1 : kept + 1])
+        assert cut.read_bytes().count(b"\n") == lines
+
+
+def test_a_journal_of_another_experiment_is_refused(tmp_path: Path) -> None:
+    path = str(tmp_path / "journal.jsonl")
+    experiment(path)
+    executor = Simulated(WORLD)
+    lab = Laboratory(TESTS, Journal.open(path, executor.clock), executor)
+    with pytest.raises(Problem, match="the journal does not fit"):
+        run_procedure(lab, orders=6, seed="another")
+
+
+def test_what_is_no_journal_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("hello\n")
+    with pytest.raises(Problem, match="is not the journal of an experiment"):
+        Journal.open(str(tmp_path / "text"))
+
+
+SMALL = suite(3, 3)
+PLANTED = World(SMALL).victim(SMALL[1], SMALL[7])
+
+
+def started(folder: Path, *options: str) -> subprocess.Popen[bytes]:
+    words = [sys.executable, "-m", "flakeboard", "detect", *options, "--seed", "s", "--no-upload", "--orders", "3"]
+    environ = environ_with(PYTHONUNBUFFERED="1")
+    pipe = subprocess.PIPE
+    return subprocess.Popen([*words, "--", *PYTEST], cwd=folder, env=environ, stdout=pipe, stderr=subprocess.STDOUT)
+
+
+def until_lines(folder: Path, process: subprocess.Popen[bytes], count: int) -> Path:
+    """Wait until the journal has so many lines."""
+    while process.poll() is None:
+        for path in (folder / ".flakeboard").glob("*.jsonl"):
+            if path.read_bytes().count(b"\n") >= count:
+                return path
+    raise AssertionError(process.stdout.read() if process.stdout else "")
+
+
+@pytest.mark.processes
+def test_a_killed_experiment_goes_on_where_it_was(detect: Command) -> None:
+    write_project(PLANTED, detect.folder)
+    expected = detect("--orders", "3", "--no-upload")
+    assert expected.found() == {SMALL[1]: ("OD", "victim")}
+    (detect.folder / ".flakeboard").rename(detect.folder.parent / "first")
+    process = started(detect.folder)
+    journal = until_lines(detect.folder, process, 12)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    lines = journal.read_bytes().count(b"\n")
+    key = json.loads(journal.read_text().partition("\n")[0])["key"]
+    call = detect("--resume", key, "--no-upload", command=())
+    assert call.code == 0
+    assert [each["groups"] for each in call.told["found"]] == [each["groups"] for each in expected.told["found"]]
+    assert [order["digest"] for order in call.told["orders"]] == [order["digest"] for order in expected.told["orders"]]
+    assert journal.read_bytes().count(b"\n") > lines
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "sigterm"])
+def test_an_interrupted_experiment_tells_what_it_knows(detect: Command, number: int) -> None:
+    write_project(PLANTED, detect.folder)
+    process = started(detect.folder, "--out", "out.json", "--isolate", "100000", "--budget", "600")
+    until_lines(detect.folder, process, 20)
+    process.send_signal(number)
+    output, _ = process.communicate()
+    assert process.returncode == 130, output
+    told = json.loads((detect.folder / "out.json").read_text())
+    assert told["ended"] == "interrupted"
+    assert [(each["test"], each["kind"]) for each in told["found"]] == [(SMALL[1], "OD")]
+    assert SMALL[1] in output.decode()
