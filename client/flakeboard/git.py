@@ -7,8 +7,8 @@ import subprocess
 _SECONDS = 10
 
 
-def ask(*arguments: str, folder: str | None = None) -> str:
-    """Git's one-line answer, or nothing if it fails."""
+def output(*arguments: str, folder: str | None = None, seconds: float = _SECONDS) -> bytes | None:
+    """What git writes, or None if it fails."""
     try:
         done = subprocess.run(
             ["git", *arguments],
@@ -16,12 +16,17 @@ def ask(*arguments: str, folder: str | None = None) -> str:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            timeout=_SECONDS,
+            timeout=seconds,
             check=False,
         )
     except (OSError, subprocess.SubprocessError):
-        return ""
-    return done.stdout.decode("utf-8", "replace").strip() if done.returncode == 0 else ""
+        return None
+    return done.stdout if done.returncode == 0 else None
+
+
+def ask(*arguments: str, folder: str | None = None) -> str:
+    """Git's one-line answer, or nothing if it fails."""
+    return (output(*arguments, folder=folder) or b"").decode("utf-8", "replace").strip()
 
 
 def commit() -> str:
@@ -36,3 +41,8 @@ def tree() -> str:
 def branch() -> str:
     """The checked-out branch; empty for a detached head."""
     return ask("symbolic-ref", "-q", "--short", "HEAD")
+
+
+def top() -> str:
+    """The checkout's uppermost folder."""
+    return ask("rev-parse", "--show-toplevel")

@@ -10,7 +10,8 @@ from typing import Any, Iterator
 
 import pytest
 
-from flakeboard.plugin import advice, junit_report, mask, reruns, session_end
+from flakeboard.node_names import names_of
+from flakeboard.plugin import advice, junit_report, mask, reruns, schedule_options, session_end
 from flakeboard.plugin.recorder import Recorder
 from flakeboard.reports.collection import NOTES_FOLDER
 
@@ -31,6 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="rerun failing tests: as often as recommended, or N times",
     )
     group.addoption("--flakeboard-upload", action="store_true", help="send the results at the end")
+    schedule_options.add_to(group)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -38,6 +40,7 @@ def pytest_configure(config: pytest.Config) -> None:
     wanted = [get("--flakeboard-" + name) for name in ("report", "quarantine", "reruns", "upload")]
     if any(wanted):
         config.pluginmanager.register(_Session(config), _NAME)
+    schedule_options.register(config)
 
 
 class _Session:
@@ -85,7 +88,7 @@ class _Session:
     # -- running -------------------------------------------------------------------------------------------------
 
     def _key(self, item: Any) -> str:
-        return advice.key(*junit_report.names_of(item.nodeid))
+        return advice.key(*names_of(item.nodeid))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: Any, nextitem: Any) -> bool | None:
@@ -158,7 +161,8 @@ class _Session:
         from flakeboard.settings import settings_from
 
         try:
-            api, run = Api(settings_from()), metadata.collect({"truncated": truncated})
+            described = {"truncated": truncated, **schedule_options.shard_metadata(self._config)}
+            api, run = Api(settings_from()), metadata.collect(described)
             with pack(named(files, os.path.dirname(os.path.abspath(files[0]))), run) as package:
                 answer = api.upload(package)
             self._summary.append(str(answer.get("page") or answer.get("url") or ""))

@@ -11,6 +11,7 @@ from datetime import datetime, timezone
 from typing import Mapping
 from xml.sax.saxutils import escape, quoteattr
 
+from flakeboard.node_names import names_of
 from flakeboard.plugin.recorder import Attempt, Failure, Sequence, Test
 
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -56,15 +57,6 @@ def document(
     tags = [_tag("property", name=name, value=value, close=True) for name, value in properties.items()]
     start = ['<?xml version="1.0" encoding="utf-8"?>', '<testsuites name="pytest tests">', head]
     return "\n".join([*start, "<properties>", *tags, "</properties>", *cases, "</testsuite>", "</testsuites>", ""])
-
-
-def names_of(node_id: str) -> tuple[str, str]:
-    """The class and name of a node id, as in pytest's own report."""
-    path, bracket, parameters = node_id.partition("[")
-    parts = path.split("::")
-    parts[0] = re.sub(r"\.py\Z", "", parts[0].replace("/", "."))
-    parts[-1] += bracket + parameters
-    return ".".join(parts[:-1]), parts[-1]
 
 
 def _case(test: Test) -> str:
