@@ -1,4 +1,5 @@
-"""Crashes of the runner inside a test: later tests did not run, so a quarantine of that test must not excuse it."""
+"""Crashes of the runner inside a test, and memory or disk space that ran out there: what else ran, or was written, is
+in doubt, so a quarantine of that test must not excuse it."""
 
 import re
 from collections.abc import Iterable
@@ -11,10 +12,13 @@ _ALONE = frozenset({"ctest", "nextest", "bazel"})
 """Runners that start a process for each test: its crash is the test's own."""
 _GO = frozenset({"gotestsum", "go-junit-report", "go-test"})
 
-_TYPE = re.compile(r"(?:builtins\.)?MemoryError\Z|java\.lang\.OutOfMemoryError\Z")
-_MESSAGE = re.compile(
-    r"(?:failed on (?:setup|call|teardown) with \"?)?(?:MemoryError\b|java\.lang\.OutOfMemoryError\b)"
+_ERROR = (
+    r"(?:(?:\w{1,60}\.){0,9}\w{0,40}MemoryError|java\.lang\.(?:OutOfMemory|StackOverflow|Internal|Unknown)Error"
+    r"|System\.OutOfMemoryException|SystemStackError)\b"
 )
+"""Errors after which a process is in no state to go on, as their languages see it."""
+_TYPE = re.compile(_ERROR + r"\Z")
+_MESSAGE = re.compile(r"(?:failed on (?:setup|call|teardown) with \"?)?(?P<error>" + _ERROR + ")")
 _CRASH = re.compile(
     r"worker 'gw[0-9]{1,4}' crashed"
     r"|^(?:The forked VM terminated|There was an error in the forked process|ExecutionException The forked VM)"
@@ -23,27 +27,45 @@ _CRASH = re.compile(
     r"|jest worker process [^\n]{0,80}was terminated|[Ww]orker process has crashed|worker process exited unexpectedly"
     r"|Worker exited unexpectedly|^(?:Call retries were exceeded|Jest worker encountered [0-9]{1,9} child process)"
     r"|JavaScript heap out of memory|\[BUG\] |Test host process crashed|^(?:Bus error|Killed)\b(?!:)"
-    r"|Allowed memory size of [0-9]{1,18} bytes exhausted",
+    r"|Allowed memory size of [0-9]{1,18} bytes exhausted|description \"std::bad_alloc\""
+    r"|^(?:[ |]{0,20}E {1,20}|[ \t|]{0,20}Caused by: |[ |]{1,20})?" + _ERROR,
     re.MULTILINE,
 )
+_EXHAUSTED = re.compile(
+    r"(?<![\"'`])\b(?:No space left on device|not enough space on the disk|Disk quota exceeded|Cannot allocate memory"
+    r"|ENOSPC: |ENOMEM: )",
+    re.IGNORECASE,
+)
+"""What the system says when the whole machine has no disk space or memory left; a test that expects it, quotes it."""
 _GO_CRASH = re.compile(
     r"^(?:panic: |fatal error: |signal: (?:killed|segmentation fault|aborted)|SIG[A-Z]{3,5}: )", re.MULTILINE
 )
 
 
 def crash_in(attempts: Iterable[Attempt], producer: str) -> str:
-    """The text by which a failing attempt reports a crash of the runner; empty if none does."""
-    if producer in _ALONE:
-        return ""
+    """A sentence on what a failing attempt reports of a crash or of a machine without memory; empty if nothing."""
     failures = (failure for attempt in attempts if attempt.verdict.failing for failure in attempt.failures)
-    return next((words for failure in failures if (words := _crash(failure, producer))), "")
+    return next((sentence for failure in failures if (sentence := _sentence(failure, producer))), "")
+
+
+def _sentence(failure: Failure, producer: str) -> str:
+    if producer not in _ALONE and (words := _crash(failure, producer)):
+        return f"The runner crashed in this test: {words}"
+    words = _words(failure, _EXHAUSTED)
+    return f"The machine had no disk space or memory left in this test: {words}" if words else ""
 
 
 def _crash(failure: Failure, producer: str) -> str:
-    if _TYPE.match(failure.type) or _MESSAGE.match(failure.message):
-        return failure.type if _TYPE.match(failure.type) else "MemoryError"
+    if _TYPE.match(failure.type):
+        return failure.type
+    if found := _MESSAGE.match(failure.message):
+        return found["error"]
+    return _words(failure, _CRASH) or (_words(failure, _GO_CRASH) if producer in _GO else "")
+
+
+def _words(failure: Failure, pattern: "re.Pattern[str]") -> str:
+    """What the pattern finds at either end of the failure's text, to the end of its line."""
     for text in (failure.message[:_LOOKED_AT], failure.text[:_LOOKED_AT], failure.text[_LOOKED_AT:][-_LOOKED_AT:]):
-        found = _CRASH.search(text) or (_GO_CRASH.search(text) if producer in _GO else None)
-        if found is not None:
-            return text[found.start() : found.end() + 80].partition("\n")[0].strip()
+        if found := pattern.search(text):
+            return text[found.start() : found.end() + 80].strip().partition("\n")[0]
     return ""

@@ -63,8 +63,7 @@ class Outcomes:
             self.add_run_error(where, failures)
             return True
         if crash := crash_in(attempts, dialect.producer):
-            failure = Failure(Verdict.ERROR, "crash", f"The runner crashed in this test: {crash}")
-            self.add_run_error(where, (failure,))
+            self.add_run_error(where, (Failure(Verdict.ERROR, "crash", crash),))
         return False
 
     def add_run_error(self, where: str, failures: Sequence[Failure]) -> None:

@@ -72,6 +72,9 @@ def test_fine() -> None:
     pass
 """
 CRASHES = """
+import errno
+import os
+
 import pytest
 
 @pytest.fixture
@@ -100,8 +103,30 @@ def test_memory() -> None:
 
 def test_odd() -> None:
     raise Odd
+
+def test_disk() -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+def test_machine() -> None:
+    raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
+
+def test_behind() -> None:
+    try:
+        raise MemoryError
+    except MemoryError:
+        raise ValueError("no")
+
+def test_cause() -> None:
+    raise ValueError("no") from MemoryError()
+
+def test_cycle() -> None:
+    error = ValueError("no")
+    error.__cause__ = KeyError("no")
+    error.__cause__.__cause__ = OSError(errno.EDQUOT, "no")
+    error.__cause__.__cause__.__cause__ = error
+    raise error
 """
-CRASHING = ("test_setup", "test_teardown", "test_exit", "test_memory", "test_odd")
+CRASHING = tuple(re.findall(r"def (test_\w+)", CRASHES))
 ENDINGS = {
     "KeyboardInterrupt": "def test_it():\n    raise KeyboardInterrupt\n",
     "pytest.exit": "import pytest\n\ndef test_it():\n    pytest.exit('enough')\n",
@@ -222,7 +247,7 @@ def test_auto_reruns_as_often_as_is_recommended(tmp_path: Path, server: Misbehav
 def test_a_crash_is_not_rerun(tmp_path: Path) -> None:
     done = session(tmp_path, "--flakeboard-reruns=3", source=CRASHES)
     assert done.returncode == 1
-    assert " 3 failed, 1 passed, 2 errors in " in done.stdout, done.stdout
+    assert " 8 failed, 1 passed, 2 errors in " in done.stdout, done.stdout
 
 
 def test_fixtures_are_made_anew_for_each_attempt(tmp_path: Path) -> None:
@@ -266,7 +291,20 @@ def test_a_crash_is_never_masked(tmp_path: Path, server: Misbehaving) -> None:
     server.answers = [quarantine(*CRASHING)]
     done = session(tmp_path, "--flakeboard-quarantine", source=CRASHES, **server.environ())
     assert done.returncode == 1
-    assert " 3 failed, 1 passed, 2 errors in " in done.stdout, done.stdout
+    assert " 8 failed, 1 passed, 2 errors in " in done.stdout, done.stdout
+
+
+def test_an_error_that_was_dealt_with_is_no_crash(tmp_path: Path, server: Misbehaving) -> None:
+    server.answers = [quarantine("test_it")]
+    source = """
+def test_it() -> None:
+    try:
+        raise MemoryError
+    except MemoryError:
+        raise OSError(2, "no such file") from None
+"""
+    done = session(tmp_path, "--flakeboard-quarantine", source=source, **server.environ())
+    assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.parametrize("ending", ENDINGS)

@@ -40,6 +40,16 @@ CRASHES = (
     "PHP Fatal error: Allowed memory size of 134217728 bytes exhausted",
     "Bus error",
     "Killed",
+    "OSError: [Errno 28] No space left on device: a.db",
+    "OSError: [Errno 12] Cannot allocate memory",
+    "OSError: [Errno 122] Disk quota exceeded",
+    "ENOSPC: no space left on device, write",
+    "write /tmp/a: no space left on device",
+    "System.IO.IOException : There is not enough space on the disk.",
+    "java.lang.StackOverflowError",
+    "SystemStackError: stack level too deep",
+    "System.OutOfMemoryException : no",
+    "numpy._core._exceptions._ArrayMemoryError: Unable to allocate 7 TiB",
 )
 SHARED = "<properties><property name='{}' value='T1'/></properties>"
 
@@ -221,6 +231,9 @@ ROWS: dict[str, Request] = {
     # -- a crash in the quarantined test
     "a worker of xdist crashed": request(red().replace(FAILURE.encode(), XDIST.encode())),
     "no memory left": request(red().replace(FAILURE.encode(), MEMORY.encode())),
+    "no memory left, behind another exception": request(red().replace(FAILURE.encode(), b"<failure message='OrderError: no'>E   MemoryError\n\nDuring handling\nE   OrderError: no</failure>")),
+    "no memory left in the JVM, behind another exception": request(surefire(flaky("<error type='x.OrderError'>x.OrderError\nCaused by: java.lang.OutOfMemoryError: Java heap space</error>") + cases()), runner="maven"),
+    "the JVM's stack overflowed": request(surefire(flaky("<error type='java.lang.StackOverflowError'/>") + cases()), runner="maven"),
     "a segmentation fault": request(red().replace(FAILURE.encode(), SEGFAULT.encode())),
     "the forked VM": request(surefire(flaky(FORK) + cases()), runner="maven"),
     **{f"a crash: {words}": request(red().replace(FAILURE.encode(), f"<failure message='{words}'/>".encode())) for words in CRASHES},

@@ -38,6 +38,23 @@ def failing(tag: str = "failure", type_: str = "", message: str = "", text: str 
         (SUREFIRE, failing(type_="java.lang.OutOfMemoryError", message="Java heap space"), "OutOfMemoryError"),
         (JEST, failing(text="A jest worker process (pid=7) was terminated by another process"), "jest worker process"),
         (JEST, failing(text="SIGSEGV"), "SIGSEGV"),
+        (PYTEST, failing(message="numpy._core._exceptions._ArrayMemoryError: 7 TiB"), "_ArrayMemoryError"),
+        (
+            PYTEST,
+            failing(message="OrderError: no", text="    f()\nE   MemoryError\n\nThe above exception"),
+            "MemoryError",
+        ),
+        (PYTEST, failing(text="  + Exception Group Traceback\n    | MemoryError"), "MemoryError"),
+        (SUREFIRE, failing(type_="java.lang.StackOverflowError"), "StackOverflowError"),
+        (
+            SUREFIRE,
+            failing(text="x.OrderError: no\nCaused by: java.lang.OutOfMemoryError: Java heap"),
+            "OutOfMemoryError",
+        ),
+        (SUREFIRE, failing(type_="java.lang.InternalError", message="no"), "InternalError"),
+        (PYTEST, failing(message="System.OutOfMemoryException : no"), "OutOfMemoryException"),
+        (PYTEST, failing(type_="SystemStackError", message="stack level too deep"), "SystemStackError"),
+        (PYTEST, failing(message='C++ exception with description "std::bad_alloc" thrown'), "bad_alloc"),
     ],
 )
 def test_a_crash_is_a_run_error_besides_the_failure(document: str, ending: str, words: str) -> None:
@@ -50,6 +67,29 @@ def test_a_crash_is_a_run_error_besides_the_failure(document: str, ending: str, 
 
 
 @pytest.mark.parametrize(
+    ("document", "ending", "words"),
+    [
+        (PYTEST, failing(message="OSError: [Errno 28] No space left on device: '/tmp/a'"), "No space left on device: '/tmp/a'"),
+        (PYTEST, failing(message="OSError: [Errno 12] Cannot allocate memory"), "Cannot allocate memory"),
+        (PYTEST, failing("error", message='failed on setup with "OSError: [Errno 122] Disk quota exceeded"'), "Disk quota"),
+        (SUREFIRE, failing(type_="java.io.IOException", message="No space left on device"), "No space left"),
+        (GO, failing(text="    a_test.go:3: write /tmp/a: no space left on device"), "no space left"),
+        (JEST, failing(text="Error: ENOSPC: no space left on device, write"), "ENOSPC: no space left"),
+        (JEST, failing(text="Error: spawn: ENOMEM: not enough memory"), "ENOMEM: not enough memory"),
+        (PYTEST, failing(message="System.IO.IOException : There is not enough space on the disk."), "not enough space"),
+        (CTEST, '<failure message="Failed">write: No space left on device</failure>', "No space left"),
+        (PYTEST, failing(text="a" * 30_000 + "\nOSError: [Errno 28] No space left on device\nmore"), "No space left on device"),
+    ],
+)  # fmt: skip
+def test_a_full_machine_is_a_run_error_besides_the_failure(document: str, ending: str, words: str) -> None:
+    report = read(document.format(ending))
+    assert case(report, "t").verdict.failing
+    (error,) = report.run_errors
+    assert error.failure.message.startswith("The machine had no disk space or memory left in this test: ")
+    assert words in error.failure.message
+
+
+@pytest.mark.parametrize(
     ("document", "ending"),
     [
         (PYTEST, failing(message="AssertionError: MemoryError was not raised")),
@@ -58,6 +98,9 @@ def test_a_crash_is_a_run_error_besides_the_failure(document: str, ending: str, 
         (GO, failing(text='    a_test.go:3: got "panic: x", want "y"')),
         (PYTEST, failing(text="expected exit code -11 (SIGSEGV), got 0")),
         (JEST, failing(text="Error: worker is busy")),
+        (PYTEST, failing(message="RecursionError: maximum recursion depth exceeded")),
+        (PYTEST, failing(text='    raise OSError(28, "No space left on device")\nE   Failed: DID NOT RAISE')),
+        (SUREFIRE, failing(text="org.opentest4j.AssertionFailedError: java.lang.OutOfMemoryError was expected")),
         (CTEST, '<failure message="SEGFAULT"/><system-out>Segmentation fault</system-out>'),
     ],
 )
