@@ -35,11 +35,11 @@ class Target:
 
 
 _QUARANTINE, _JUNIT = "tests/quarantine/test_", "tests/ingest/junit/test_"
-_GATE = tuple(f"{_QUARANTINE}gate_{name}.py" for name in ("api", "law"))
+_GATE = tuple(f"{_QUARANTINE}{name}.py" for name in ("gate_api", "gate_law"))
 TARGETS = {
     "gate": Target(("dashboard.quarantine.gate.decision",), (f"{_QUARANTINE}gate.py",)),
-    "service": Target(("dashboard.quarantine.gate.service",), (), _GATE),
-    "excuses": Target(("dashboard.quarantine.gate.excuses",), (), _GATE),
+    "service": Target(("dashboard.quarantine.gate.service",), (), (f"{_QUARANTINE}gate_service.py", *_GATE)),
+    "excuses": Target(("dashboard.quarantine.gate.excuses",), (), (f"{_QUARANTINE}excuses.py", *_GATE)),
     "states": Target(("dashboard.quarantine.states",), (f"{_QUARANTINE}states.py",)),
     "policy": Target(("dashboard.quarantine.policy.plan",), (f"{_QUARANTINE}policy.py",)),
     "access": Target(("dashboard.access",), (), ("tests/people/test_access.py",)),

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from analytics.columns.codec import Columns
 from analytics.columns.rows import TestRow, test_rows
-from analytics.history.names import TestName, names
+from analytics.history.names import Names, names
 from analytics.kernel.executions import Ints
 from analytics.runs.failing_tests import sentence_of
 from analytics.runs.failure_facts import RunReports, read_reports
@@ -33,6 +33,7 @@ from dashboard.quarantine.gate.runners import runner_behind
 from dashboard.quarantine.models import GateDecision
 from dashboard.quarantine.renames import renames_certain_settle
 from dashboard.quarantine.selectors import policy_of
+from ingest.identity import TestName
 from ingest.metadata import RunMetadata
 from ingest.models import Report, Run, Upload
 from ingest.selectors import report_order
@@ -113,8 +114,8 @@ class RunContent:
     judged: JudgedRun | None = None
     failed_in: Mapping[int, Collection[int]] = field(default_factory=dict)
     """By test: ids of the runs in which it failed; uploads of one build may name several branches."""
-    names: Mapping[int, TestName] = field(default_factory=dict)
-    """Of the failing tests, by number."""
+    names: Names = field(default_factory=Names)
+    """Of the failing tests."""
     reruns: Mapping[int, int | None] = field(default_factory=dict)
 
 
@@ -145,7 +146,7 @@ def _content(uploads: Sequence[Upload], upload: Upload, decision: GateDecision) 
     failing = content.failing.tolist()
     reruns = {number: row.reruns.to_get_past for number, row in rows_of(columns, failing).items()}
     judged = judge(upload.project, run, content, analysis, columns)
-    named = names(upload.project_id, tests=failing).tests
+    named = names(upload.project_id, tests=failing)
     return RunContent(inputs, run, judged, content.failed_in, named, reruns)
 
 
@@ -201,9 +202,7 @@ def rows_of(columns: Columns, numbers: Sequence[int]) -> dict[int, TestRow]:
     return {row.number: row for row in test_rows(columns, rows)}
 
 
-def _label(name: TestName | None) -> str:
-    if name is None:
-        return "a test"
+def _label(name: TestName) -> str:
     return " ".join(part for part in (name.classname or name.suite or name.file, name.name) if part)
 
 
@@ -227,13 +226,13 @@ def _keep(row: GateDecision, upload: Upload, content: RunContent) -> None:
     logger.info("gate %s (project %s, upload %s) %s", row.pk, row.project_id, row.upload_id, verdict)
 
 
-def _failing(judged: JudgedRun | None, named: Mapping[int, TestName]) -> list[FailingTest]:
+def _failing(judged: JudgedRun | None, named: Names) -> list[FailingTest]:
     if judged is None:
         return []
     return [
         FailingTest(
             number=facts.number,
-            label=_label(named.get(facts.number)),
+            label=_label(named.test(facts.number)),
             group=judged.groups[facts.number],
             ambiguous=facts.ambiguous,
             excuse=judged.excuses.get(facts.number),
@@ -258,7 +257,7 @@ def _kept(judged: JudgedRun | None, failing: Sequence[FailingTest], content: Run
     facts_of = {facts.number: facts for facts in judged.failing} if judged is not None else {}
     rows = []
     for test in failing:
-        name = content.names.get(test.number) or TestName(test.number)
+        name = content.names.test(test.number)
         rows.append(
             {
                 "number": test.number,
