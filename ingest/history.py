@@ -4,6 +4,7 @@ import csv
 import gzip
 import os
 import re
+import shutil
 import tarfile
 import tempfile
 import zipfile
@@ -13,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from enum import Enum
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from ingest.identity import digest_of
 from ingest.junit.times import read_timestamp
@@ -79,8 +80,21 @@ def unpacked(source: Path) -> Iterator[Path]:
                 _extract_zip(archive, folder)
         else:
             with tarfile.open(source) as archive:
-                archive.extractall(folder, filter="data")
+                _extract_tar(archive, Path(folder))
         yield Path(folder)
+
+
+def _extract_tar(archive: tarfile.TarFile, folder: Path) -> None:
+    """Unpack regular files that stay inside the folder: the filter of extractall() is too new for Python 3.11.2."""
+    for member in archive:
+        name, content = PurePosixPath(member.name), archive.extractfile(member) if member.isfile() else None
+        if content is None or name.is_absolute() or ".." in name.parts:
+            continue
+        path = folder.joinpath(*name.parts)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("wb") as file:
+            shutil.copyfileobj(content, file)
+        os.utime(path, (member.mtime, member.mtime))
 
 
 def _extract_zip(archive: zipfile.ZipFile, folder: str) -> None:

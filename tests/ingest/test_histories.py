@@ -1,5 +1,7 @@
 """Histories from disk: what an import says, keeps and can be asked to do again. Real ones: tests/truth/test_imports.py."""
 
+import io
+import tarfile
 import zipfile
 from contextlib import redirect_stderr
 from io import StringIO
@@ -8,6 +10,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
+from ingest.history import unpacked
 from ingest.models import Report, Upload, UploadChunk
 
 pytestmark = pytest.mark.django_db
@@ -113,3 +116,25 @@ def test_reports_are_rebuilt_from_the_bytes_that_are_kept(tmp_path: Path) -> Non
     assert sorted(Report.objects.values_list("tests", flat=True)) == [1, 99], "what has no bytes left stays as it is"
     with pytest.raises(CommandError, match="no project"):
         said_by("reprocess", project="nowhere")
+
+
+def test_a_tar_gives_its_regular_files_with_their_dates_and_nothing_outside(tmp_path: Path) -> None:
+    packed = tmp_path / "deep" / "history.tar"
+    packed.parent.mkdir()
+    with tarfile.open(packed, "w") as archive:
+        for name, kind in (
+            ("a/one.xml", tarfile.REGTYPE),
+            ("../outside.xml", tarfile.REGTYPE),
+            (str(tmp_path / "absolute.xml"), tarfile.REGTYPE),
+            ("a/link.xml", tarfile.SYMTYPE),
+            ("a/device.xml", tarfile.CHRTYPE),
+        ):
+            info = tarfile.TarInfo(name)
+            info.type, info.linkname, info.mtime = kind, "/etc/passwd", 1_000_000_000
+            info.size = 3 if kind == tarfile.REGTYPE else 0
+            archive.addfile(info, io.BytesIO(b"<a>"))
+    with unpacked(packed) as folder:
+        files = [path for path in folder.rglob("*") if not path.is_dir()]
+        assert [path.relative_to(folder).as_posix() for path in files] == ["a/one.xml"]
+        assert files[0].read_bytes() == b"<a>" and files[0].stat().st_mtime == 1_000_000_000
+    assert [path.name for path in tmp_path.iterdir()] == ["deep"]
