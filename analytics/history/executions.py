@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from analytics.kernel.executions import Flags, Floats, Ints
 from analytics.models import Analysis
-from analytics.runs.ends import incident_reports
+from analytics.runs.incident_findings import incident_reports
 from ingest.default_branch import RUN_IS_DEFAULT
 from ingest.junit.report import Provenance
 from ingest.models import Attempt, Project, Test

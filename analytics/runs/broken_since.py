@@ -1,6 +1,7 @@
 """Since when tests fail on the default branch: its reports read backwards until each test has passed."""
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -18,19 +19,29 @@ _AT_MOST = 192
 """Reports that are read back: a test that broke earlier has been broken long enough."""
 
 
+@dataclass(frozen=True, slots=True)
+class Since:
+    """What is asked: of which tests, and seen from when."""
+
+    numbers: Ints
+    until: datetime
+
+
 def broken_since(
-    project: Project, numbers: Ints, *, until: datetime, renames: Renames, besides: Container[int] = frozenset()
-) -> dict[int, Broken]:
-    """By test: since when it fails, seen from `until`. Reports `besides`, such as incidents, say nothing."""
-    if not len(numbers):
-        return {}
-    streaks = _Streaks(np.unique(numbers))
-    for row, vectors in _backwards(project, until, renames):
-        if row["pk"] not in besides:
-            streaks.add(row, vectors)
-        if not streaks.open.any():
+    project: Project, asked: Sequence[Since], *, renames: Renames, besides: Container[int] = frozenset()
+) -> list[dict[int, Broken]]:
+    """For each that is asked, by test: since when it fails. Reports `besides`, such as incidents, say nothing.
+
+    Reports are read once, however much is asked."""
+    streaks = [(since.until, _Streaks(np.unique(since.numbers))) for since in asked]
+    newest = max((since.until for since in asked if len(since.numbers)), default=None)
+    for row, vectors in _backwards(project, newest, renames) if newest is not None else ():
+        for until, streak in streaks:
+            if row["placed_at"] <= until and row["pk"] not in besides:
+                streak.add(row, vectors)
+        if not any(streak.open.any() for _, streak in streaks):
             break
-    return streaks.found()
+    return [streak.found() for _, streak in streaks]
 
 
 def _backwards(project: Project, until: datetime, renames: Renames) -> Iterator[tuple[dict[str, Any], Vectors]]:
@@ -57,6 +68,8 @@ class _Streaks:
 
     def add(self, row: dict[str, Any], vectors: Vectors) -> None:
         """One report further back; a test that it does not have, or skipped, is neither passed nor failed."""
+        if not self.open.any():
+            return
         at = np.flatnonzero(np.isin(vectors.numbers, self._numbers))
         place, verdicts = np.searchsorted(self._numbers, vectors.numbers[at]), vectors.verdicts[at]
         for test in place[self.open[place] & np.isin(verdicts, (Verdict.FAIL, Verdict.ERROR))].tolist():

@@ -1,8 +1,8 @@
 """How runs ended, asked of the database: as the analysis judged those of its window.
 
-A run that came after it is judged by what it knows of the tests; one older than its window only by its counts."""
+A run that came after it is judged as on its own page; one older than its window only by its counts."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterator, Sequence
 from datetime import datetime
 
 import numpy as np
@@ -24,19 +24,31 @@ from django.db.models import (
 
 from analytics.columns.codec import Columns
 from analytics.kernel.executions import Ints
-from analytics.kernel.flakiness import FLAKY_OR_RECOVERED, State
 from analytics.kernel.runs import RunEnd
-from analytics.models import Analysis, IncidentDecision, IncidentFinding
-from ingest.junit.report import Provenance
-from ingest.models import Attempt, Failure, Report, Run, Test
+from analytics.models import Analysis
+from analytics.runs.failing_tests import FailureFacts, Group, group_of
+from analytics.runs.failure_facts import facts_after, read_reports
+from analytics.runs.incident_findings import incident_reports
+from ingest.models import Report, Run, Upload
 
 PASSED, FLAKY, REGRESSION, INCIDENT, BROKEN = "passed", "flaky", "regression", "incident", "broken"
 FAILED = "failed"
-"""Failing, and not judged: there is no analysis, or it does not reach back so far."""
+"""Failing, and not judged: there is no analysis, it does not reach back so far, or it is late."""
 GONE = "gone"
 """Nothing is kept of what was reported."""
 ENDS = (PASSED, REGRESSION, BROKEN, FLAKY, INCIDENT, FAILED)
 
+_NAMES = {
+    RunEnd.INCIDENT: INCIDENT,
+    RunEnd.REGRESSION: REGRESSION,
+    RunEnd.BROKEN: BROKEN,
+    RunEnd.FLAKY: FLAKY,
+}
+_LATE = 1_000
+"""The newest uploads, of which some may have come after the analysis began: to look at all takes too long."""
+_FRESH = 2_000
+"""Red runs that are judged without an analysis, the newest ones; the others are taken for not judged."""
+_AT_ONCE = 200
 RED = Q(failed__gt=0) | Q(errored__gt=0) | ~Q(run_errors=[])
 """Reports that make a run fail."""
 
@@ -60,88 +72,64 @@ class _Each(Exists):
 
 
 def with_ends(runs: "QuerySet[Run]", analysis: Analysis | None, columns: Columns) -> "QuerySet[Run]":
-    """Runs with `end`, one of ENDS or GONE; what it costs grows with the rows that are read and not with the tests."""
+    """Runs with `end`, one of ENDS or GONE. Those that the analysis has not judged cost time each: ask for few runs
+    where few are shown."""
     reports = Report.objects.filter(run=OuterRef("pk"))
     red = _Each(reports.filter(RED))
-    judged = [] if analysis is None or analysis.since is None else _judged(analysis, analysis.since, columns, reports)
+    judged = [] if analysis is None or analysis.since is None else _judged(runs, analysis, analysis.since, columns)
     cases = [When(~_Each(reports), then=Value(GONE)), When(~red, then=Value(PASSED)), *judged]
     return runs.annotate(end=Case(*cases, default=Value(FAILED), output_field=CharField()))
 
 
-def _judged(analysis: Analysis, since: datetime, columns: Columns, reports: "QuerySet[Report]") -> list[When]:
-    incidents = _Each(reports.filter(pk__in=incident_reports(analysis).values("report_id")))
-    errors = _Each(reports.exclude(run_errors=[]))
-    flaky, broken = _tests_in(analysis, columns, FLAKY_OR_RECOVERED, (State.BROKEN,))
-    return [
-        When(placed_at__lt=since, then=Value(FAILED)),
-        *_analysis_ends(columns),
-        When(incidents, then=Value(INCIDENT)),
-        When(Q(errors) | Q(_Each(_unexplained(flaky + broken))), then=Value(REGRESSION)),
-        When(_Each(_unexplained(flaky)), then=Value(BROKEN)),
-        When(pk__isnull=False, then=Value(FLAKY)),
-    ]
+def ends_of(runs: Sequence[Run], analysis: Analysis | None, columns: Columns) -> dict[int, str]:
+    """By run id: how each of these ended."""
+    asked = Run.objects.filter(pk__in=[run.pk for run in runs])
+    return dict(with_ends(asked, analysis, columns).values_list("pk", "end"))
 
 
-def _analysis_ends(columns: Columns) -> list[When]:
-    """A condition for each red outcome in the analysis; runs that it counted as passed may still be red."""
-    ends = (
-        (RunEnd.INCIDENT, INCIDENT),
-        (RunEnd.REGRESSION, REGRESSION),
-        (RunEnd.BROKEN, BROKEN),
-        (RunEnd.FLAKY, FLAKY),
-    )
+def _judged(runs: "QuerySet[Run]", analysis: Analysis, since: datetime, columns: Columns) -> list[When]:
+    late = _late_runs(analysis)
+    known = _analysis_ends(columns, late)
+    ends = known | dict(_fresh_ends(runs, analysis, since, columns, known))
+    by_end = {end: [run for run, of_run in ends.items() if of_run == end] for end in sorted(set(ends.values()))}
+    return [When(_one_of("pk", ended), then=Value(end)) for end, ended in by_end.items()]
+
+
+def _late_runs(analysis: Analysis) -> Ints:
+    """Runs that got results after the analysis began: it may have seen some of them, and never all."""
+    newest = Upload.objects.filter(project=analysis.project_id).order_by("-id").values("id")[:_LATE]
+    late = Upload.objects.filter(pk__in=newest, finished_at__gt=analysis.started_at, run__isnull=False)
+    return np.unique(np.array(late.values_list("run_id", flat=True), dtype=np.int64))
+
+
+def _analysis_ends(columns: Columns, late: Ints) -> dict[int, str]:
+    """By run, of those that the analysis judged as red; one that it counted as passed may still be red."""
     if "run_id" not in columns:
-        return []
-    run, end = columns["run_id"], columns["run_end"]
-    return [
-        When(_one_of("pk", run[end == code].tolist()), then=Value(name)) for code, name in ends if (end == code).any()
-    ]
+        return {}
+    judged = np.isin(columns["run_id"], late, invert=True) & (columns["run_end"] != RunEnd.PASSED)
+    rows = zip(columns["run_id"][judged].tolist(), columns["run_end"][judged].tolist(), strict=True)
+    return {run: _NAMES[end] for run, end in rows}
 
 
-def new_failures(columns: Columns, run: int) -> Ints | None:
-    """Numbers of the tests whose failure in the run is new; None where the analysis did not judge the run.
-
-    Of the others that failed, those that are neither flaky nor in an incident were broken before."""
-    if "new_run" not in columns or not (columns["run_id"] == run).any():
-        return None
-    return np.asarray(columns["new_test"][columns["new_run"] == run])
-
-
-def incident_reports(analysis: Analysis) -> "QuerySet[IncidentFinding]":
-    """Those that the analysis took for incidents: by its rules, unless a person said otherwise."""
-    confirmed, rejected = IncidentDecision.Word.CONFIRMED.value, IncidentDecision.Word.REJECTED.value
-    by_rules = ~Q(data__why=[]) & ~Q(data__decided=rejected)
-    return IncidentFinding.objects.filter(by_rules | Q(data__decided=confirmed), analysis=analysis)
-
-
-def is_incident(why: Sequence[str], decided: str) -> bool:
-    """The same of one finding, by what it stores."""
-    by_rules = bool(why) and decided != IncidentDecision.Word.REJECTED
-    return by_rules or decided == IncidentDecision.Word.CONFIRMED
+def _fresh_ends(
+    runs: "QuerySet[Run]", analysis: Analysis, since: datetime, columns: Columns, known: Container[int]
+) -> Iterator[tuple[int, str]]:
+    """Of red runs that the analysis has not judged as such: by what their own pages say of their failing tests."""
+    red = Report.objects.filter(RED, project=analysis.project_id, placed_at__gte=since).values("run_id")
+    found = Run.objects.filter(pk__in=runs.order_by().values("pk")).filter(pk__in=red, placed_at__gte=since)
+    ids = [pk for pk in found.order_by("-placed_at", "-pk").values_list("pk", flat=True) if pk not in known]
+    for first in range(0, min(len(ids), _FRESH), _AT_ONCE):
+        fresh = list(Run.objects.select_related("project").filter(pk__in=ids[first : first + _AT_ONCE]))
+        content = read_reports(fresh[0].project, [run.pk for run in fresh])
+        incidents = set(incident_reports(analysis).filter(report__run__in=fresh).values_list("report_id", flat=True))
+        for run, part, facts in facts_after(fresh, content, analysis, columns, incidents):
+            yield run.pk, _end_of(part.reports, facts, incidents)
 
 
-def _unexplained(known: list[int]) -> "QuerySet[Failure]":
-    """Failures that no later attempt cleared, of other tests than those that are known by their ids. Attempts whose
-    relation is not known clear nothing."""
-    later = Attempt.objects.filter(report=OuterRef("report"), test=OuterRef("test"), ordinal__gt=OuterRef("ordinal"))
-    cleared = _Each(later.exclude(provenance=Provenance.AMBIGUOUS.value))
-    failures = Failure.objects.filter(report__run=OuterRef("pk")).filter(~_one_of("test_id", known))
-    return failures.filter(~cleared)
-
-
-def _tests_in(analysis: Analysis, columns: Columns, *states: Sequence[State]) -> list[list[int]]:
-    """Ids of the tests in each of these groups of states, under all their names."""
-    if not len(columns):
-        return [[] for _ in states]
-    group_of = {}
-    for group, of_group in enumerate(states):
-        numbers = columns["number"][np.isin(columns["state"], of_group)]
-        group_of.update(dict.fromkeys(numbers.tolist(), group))
-    tests = Test.objects.filter(project=analysis.project_id)
-    known = dict(tests.filter(_one_of("number", list(group_of))).values_list("pk", "number"))
-    found: list[list[int]] = [[] for _ in states]
-    for pk, number in known.items():
-        found[group_of[number]].append(pk)
-    for pk, now in tests.filter(_one_of("alias_of_id", list(known))).values_list("pk", "alias_of_id"):
-        found[group_of[known[now]]].append(pk)
-    return found
+def _end_of(reports: Sequence[Report], facts: Sequence[FailureFacts], incidents: Container[int]) -> str:
+    groups = {group_of(fact) for fact in facts}
+    if Group.INCIDENT in groups or any(report.pk in incidents for report in reports):
+        return INCIDENT
+    if Group.NEW in groups or any(report.run_errors for report in reports):
+        return REGRESSION
+    return BROKEN if Group.BROKEN in groups else FLAKY

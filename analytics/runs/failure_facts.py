@@ -1,6 +1,6 @@
 """What is known of the failing tests of a run, besides quarantines: gathered for `failing_tests.group_of` to decide."""
 
-from collections.abc import Collection, Container, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -14,9 +14,9 @@ from analytics.kernel.executions import Floats, Ints
 from analytics.kernel.flakiness import State, flaky_or_recovered
 from analytics.kernel.incidents import is_bulk
 from analytics.models import Analysis, IncidentDecision
-from analytics.runs.broken_since import broken_since
-from analytics.runs.ends import incident_reports, new_failures
+from analytics.runs.broken_since import Since, broken_since
 from analytics.runs.failing_tests import Broken, FailureFacts, Standing
+from analytics.runs.incident_findings import incident_reports
 from analytics.runs.report_vectors import Renames, Vectors, report_vectors
 from ingest.default_branch import default_runs
 from ingest.junit.report import Provenance
@@ -41,6 +41,12 @@ class RunReports:
     @property
     def every(self) -> list[Report]:
         return [*self.reports, *self.beside]
+
+    def of_run(self, run_id: int) -> "RunReports":
+        """Those of one of the runs alone."""
+        reports = [report for report in self.reports if report.run_id == run_id]
+        known = {report.pk: self.vectors[report.pk] for report in reports if report.pk in self.vectors}
+        return RunReports(reports, (), self.renames, known)
 
     def failing_in(self, reports: Collection[Report]) -> Ints:
         """Numbers of the tests that failed in one of these reports."""
@@ -128,11 +134,39 @@ def facts_of(
     ambiguous = content.ambiguous
     if analysis is None or not standing_of(content.every, analysis).judged:
         return [FailureFacts(number, ambiguous=number in ambiguous) for number in content.failing.tolist()]
-    numbers, new = content.failing, _new_by_analysis(content, analysis, columns)
-    states = _states(columns, numbers)
-    unexplained = numbers[~flaky_or_recovered(states)]
-    broken = _broken(project, analysis, run, unexplained, content.renames)
-    before = _broken_before(new, run, unexplained, broken)
+    new, unexplained = _new_by_analysis(content, analysis, columns), _unexplained(content, columns)
+    (broken,) = _broken(project, analysis, [Since(unexplained, run.placed_at)], content.renames)
+    return _facts(run, content, columns, incidents, broken, new)
+
+
+def facts_after(
+    runs: Sequence[Run], content: RunReports, analysis: Analysis, columns: Columns, incidents: Container[int]
+) -> Iterator[tuple[Run, RunReports, list[FailureFacts]]]:
+    """The same for many runs of a project at once; what came before them is read once."""
+    parts = [(run, content.of_run(run.pk)) for run in runs]
+    asked = [Since(_unexplained(part, columns), run.placed_at) for run, part in parts]
+    since = _broken(runs[0].project, analysis, asked, content.renames)
+    for (run, part), broken in zip(parts, since, strict=True):
+        new = _new_by_analysis(part, analysis, columns)
+        yield run, part, _facts(run, part, columns, incidents, broken, new)
+
+
+def _unexplained(content: RunReports, columns: Columns) -> Ints:
+    """Numbers of the failing tests that are not flaky."""
+    return np.asarray(content.failing[~flaky_or_recovered(_states(columns, content.failing))])
+
+
+def _facts(
+    run: Run,
+    content: RunReports,
+    columns: Columns,
+    incidents: Container[int],
+    broken: Mapping[int, Broken],
+    new: Ints | None,
+) -> list[FailureFacts]:
+    """`new` are the tests whose failure is new by the analysis; None where it has not judged the run."""
+    numbers, states, ambiguous = content.failing, _states(columns, content.failing), content.ambiguous
+    before = _broken_before(new, run, content, _unexplained(content, columns), broken)
     bulks = _bulks(content, columns, before) if new is None else set()
     of_no_incident = [report for report in content.every if report.pk not in bulks and report.pk not in incidents]
     healthy = content.failing_in(of_no_incident)
@@ -155,12 +189,21 @@ def facts_of(
 
 def _new_by_analysis(content: RunReports, analysis: Analysis, columns: Columns) -> Ints | None:
     """Numbers of the tests whose failure is new by the analysis; None where it has not seen all reports."""
-    found = [new_failures(columns, run) for run in {report.run_id for report in content.every}]
+    found = [_new_failures(columns, run) for run in {report.run_id for report in content.every}]
     uploads = [report.upload_id for report in content.every if report.upload_id is not None]
     known = [new for new in found if new is not None]
     if len(known) < len(found) or Upload.objects.filter(pk__in=uploads, finished_at__gt=analysis.started_at).exists():
         return None
     return np.concatenate([_NONE, *known])
+
+
+def _new_failures(columns: Columns, run: int) -> Ints | None:
+    """Numbers of the tests whose failure in the run is new; None where the analysis did not judge the run.
+
+    Of the others that failed, those that are neither flaky nor in an incident were broken before."""
+    if "new_run" not in columns or not (columns["run_id"] == run).any():
+        return None
+    return np.asarray(columns["new_test"][columns["new_run"] == run])
 
 
 def _states(columns: Columns, numbers: Ints) -> Ints:
@@ -176,19 +219,24 @@ def _states(columns: Columns, numbers: Ints) -> Ints:
 # -- broken before -----------------------------------------------------------------------------------------------
 
 
-def _broken(project: Project, analysis: Analysis, run: Run, numbers: Ints, renames: Renames) -> dict[int, Broken]:
-    """By test: since when it failed on the default branch, seen from the run."""
-    if not len(numbers):
-        return {}
+def _broken(project: Project, analysis: Analysis, asked: Sequence[Since], renames: Renames) -> list[dict[int, Broken]]:
+    """For each run that is asked for, by test: since when it failed on the default branch, seen from the run."""
+    if not any(len(since.numbers) for since in asked):
+        return [{} for _ in asked]
     besides = set(incident_reports(analysis).values_list("report_id", flat=True))
-    return broken_since(project, numbers, until=run.placed_at, renames=renames, besides=besides)
+    return broken_since(project, asked, renames=renames, besides=besides)
 
 
-def _broken_before(new: Ints | None, run: Run, numbers: Ints, broken: Mapping[int, Broken]) -> set[int]:
-    """As the analysis judged the run; by the same rule where it has not."""
-    if new is not None:
-        return set(np.setdiff1d(numbers, new).tolist())
-    return {number for number, since in broken.items() if was_broken(since, run)}
+def _broken_before(
+    new: Ints | None, run: Run, content: RunReports, numbers: Ints, broken: Mapping[int, Broken]
+) -> set[int]:
+    """As the analysis judged the run; by the same rule where it has not, or left the test's results out."""
+    by_rule = {number for number, since in broken.items() if was_broken(since, run)}
+    if new is None:
+        return by_rule
+    whole = content.failing_in([report for report in content.every if not report.partial and not report.untrusted])
+    counted = np.setdiff1d(np.intersect1d(numbers, whole), list(content.ambiguous))
+    return set(np.setdiff1d(counted, new).tolist()) | by_rule - set(counted.tolist())
 
 
 def was_broken(since: Broken, run: Run) -> bool:

@@ -9,9 +9,9 @@ import numpy as np
 
 from analytics.columns.codec import Columns
 from analytics.models import Analysis
-from analytics.runs.ends import incident_reports
 from analytics.runs.failing_tests import Excuse, FailureFacts, Group, Standing, group_of
 from analytics.runs.failure_facts import RunReports, facts_of, repeated_before, standing_of
+from analytics.runs.incident_findings import incident_reports
 from analytics.runs.report_vectors import Renames, Vectors, roster_members
 from ingest.models import Project, Report, Run
 from ingest.verdict import Verdict

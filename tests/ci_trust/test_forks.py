@@ -10,7 +10,7 @@ from django.utils import timezone
 from analytics.history.strips import strips
 from analytics.loaders import load
 from analytics.models import Refresh
-from analytics.runs.broken_since import broken_since
+from analytics.runs.broken_since import Since, broken_since
 from analytics.runs.last_green import last_green
 from analytics.runs.report_vectors import Renames
 from dashboard.ci_trust.admission import run_admit
@@ -123,7 +123,7 @@ def _counted(project: Project, held: Any) -> dict[str, Any]:
     later = Run(pk=2**40, project=project, started_at=BEGAN + timedelta(days=6), branch="theirs", pull_request="31")
     numbers = np.array([test.number for test in Test.objects.filter(project=project).order_by("number")[:2]])
     window = load(project)
-    failing = broken_since(project, numbers, until=later.started_at, renames=Renames(project.pk))
+    (failing,) = broken_since(project, [Since(numbers, later.started_at)], renames=Renames(project.pk))
     return {
         "window": window.report_ids.tolist(),
         "until": window.until,

@@ -12,10 +12,11 @@ from django.test.utils import CaptureQueriesContext
 
 from analytics.columns.codec import Columns
 from analytics.loaders import Filter
+from analytics.models import IncidentDecision
 from analytics.runs.ends import with_ends
 from analytics.services import analysis_refresh
 from dashboard.web.analysis import page_analysis
-from ingest.models import Project, Report
+from ingest.models import Project, Report, Run
 from ingest.selectors import runs_of
 from tests.conftest import PRODUCERS, Send, report_of
 from tests.web.analysed_project import Demo
@@ -72,6 +73,67 @@ def test_runs_end_by_what_the_analysis_knows(page: Client, project: Project, sen
     assert rows_of(text_of(page, at("runs"), end="regression")) == [worse.pk]
 
 
+MANY = [f"t{number:02}" for number in range(24)]
+
+
+def bulk(send: Send, hour: int) -> Run:
+    """Of a commit at which all of them passed before: no change explains it."""
+    return sent(send, hour, dict.fromkeys(MANY, "no answer"), "steady calm", commit="0005" + "c" * 36)
+
+
+def lead_of(page: Client, run: Run) -> str:
+    return " ".join(re.search(r'class="fb-lead[^>]*>(.*?)</p>', text_of(page, at("run", run.pk)), re.S)[1].split())
+
+
+@pytest.fixture
+def before_bulk(project: Project, send: Send) -> None:
+    for hour in range(6):
+        sent(send, hour, {}, " ".join(["steady calm", *MANY]))
+    analysis_refresh(project=project)
+
+
+def test_a_bulk_of_failures_is_an_incident_in_the_list_as_on_its_page_before_and_after_the_analysis(
+    page: Client, project: Project, send: Send, before_bulk: None
+) -> None:
+    few = sent(send, 19, dict.fromkeys(MANY[:9], "no answer"), " ".join(MANY[9:]), branch="topic")
+    run = bulk(send, 20)
+    after = sent(send, 21, dict.fromkeys(MANY[:3], "no answer"), branch="topic")
+    for analysed in (False, True):
+        assert ("look like an" in lead_of(page, run)) is not analysed
+        assert "infrastructure incident" in lead_of(page, run) and "need you" in lead_of(page, few)
+        later = "broken" if "broken on main before" in lead_of(page, after) else "regression"
+        ends = {after.pk: later, run.pk: "incident", few.pk: "regression"}
+        exported = page.get(at("runs"), {"format": "csv"}).getvalue().decode().splitlines()
+        told = {int(row["run"]): row["end"] for row in csv.DictReader(exported)}
+        assert {pk: told[pk] for pk in ends} == ends, analysed
+        for end in ("incident", "regression", "broken"):
+            assert rows_of(text_of(page, at("runs"), end=end)) == [pk for pk in ends if ends[pk] == end], analysed
+        analysis_refresh(project=project)
+
+
+def test_a_bulk_that_somebody_rejected_as_an_incident_is_a_regression_in_the_list_too(
+    page: Client, project: Project, send: Send, before_bulk: None
+) -> None:
+    run = bulk(send, 20)
+    IncidentDecision.objects.create(
+        project=project, report=Report.objects.get(run=run), word=IncidentDecision.Word.REJECTED
+    )
+    assert "need you" in lead_of(page, run)
+    assert ended(text_of(page, at("runs")))[0] == "regression"
+
+
+def test_what_came_to_a_run_after_its_analysis_counts(page: Client, project: Project, send: Send) -> None:
+    """A second upload of a run, with a bulk of failures, that the analysis has not seen."""
+    for hour in range(6):
+        sent(send, hour, {}, " ".join(["steady calm", *MANY]))
+    run = sent(send, 20, {"steady": "no"}, "calm", commit="0005" + "c" * 36)
+    analysis_refresh(project=project)
+    assert ended(text_of(page, at("runs")))[0] == "flaky only", "it passed at this commit before"
+    assert bulk(send, 20).pk == run.pk
+    assert "infrastructure incident" in lead_of(page, run)
+    assert ended(text_of(page, at("runs")))[0] == "incident"
+
+
 def test_a_failure_that_a_retry_cleared_does_not_make_a_run_red(page: Client, send: Send) -> None:
     stored = report_of(send((PRODUCERS / "surefire-rerun-flaky.xml").read_bytes()))
     assert ended(text_of(page, at("runs"))) == ["failed" if stored.failed + stored.errored else "passed"]
@@ -125,7 +187,7 @@ def test_queries_do_not_grow_with_runs(page: Client, project: Project, send: Sen
     text_of(page, at("runs"))
     with CaptureQueriesContext(connection) as queries:
         text_of(page, at("runs"))
-    assert len(queries) == 10, [query["sql"][:90] for query in queries]
+    assert len(queries) == 11, [query["sql"][:90] for query in queries]
 
 
 def test_no_analysis_and_no_column_judge_nothing(project: Project, send: Send) -> None:

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from analytics.history.names import Names, names
 from analytics.kernel.incidents import IncidentRule
 from analytics.models import Analysis, IncidentDecision, IncidentFinding
-from analytics.runs.ends import is_incident
+from analytics.runs.incident_findings import is_incident
 from analytics.selectors import incidents_of
 from analytics.services import incident_decide
 from dashboard import etags

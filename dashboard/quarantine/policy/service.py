@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from django.utils import timezone
 
 from analytics.models import Analysis
-from analytics.runs.ends import incident_reports
+from analytics.runs.incident_findings import incident_reports
 from analytics.selectors import current_tests
 from dashboard.quarantine.models import Notification, Quarantine, QuarantineEvent
 from dashboard.quarantine.owners.rules import OwnerBook

@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from analytics.history.names import Names, ReportName, names
 from analytics.models import Analysis, IncidentDecision, IncidentFinding
-from analytics.runs.ends import is_incident
+from analytics.runs.incident_findings import is_incident
 from analytics.selectors import incidents_of
 from analytics.services import incident_decide
 from analytics.wording import brief, p_words

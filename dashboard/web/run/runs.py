@@ -10,8 +10,8 @@ from django.http import HttpRequest, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
-from analytics.runs.ends import ENDS, FAILED, GONE, PASSED, with_ends
-from dashboard.web.analysis import page_analysis
+from analytics.runs.ends import ENDS, FAILED, GONE, PASSED, ends_of, with_ends
+from dashboard.web.analysis import PageAnalysis, page_analysis
 from dashboard.web.decorators import project_page
 from dashboard.web.export import exported
 from dashboard.web.paging import keyset_page
@@ -76,17 +76,18 @@ def matching(text: str) -> Q:
 @project_page
 def run_list(request: HttpRequest, project: Project) -> HttpResponseBase:
     now, asked, all_runs = page_analysis(project), RunFilter.asked(request.GET), runs_of(project.pk)
-    runs = asked.narrow(with_ends(all_runs, now.analysis, now.columns))
-    file = exported(request, f"{project.slug}-runs", (*_HEADERS, *_COUNTS), _export(runs))
+    judged = asked.end not in ("", RED)  # else it is enough to judge what is shown
+    runs = asked.narrow(with_ends(all_runs, now.analysis if judged else None, now.columns))
+    file = exported(request, f"{project.slug}-runs", (*_HEADERS, *_COUNTS), _export(runs, now))
     if file is not None:
         return file
     page = keyset_page(runs, request.GET, moment="placed_at")
-    totals = run_totals([run.pk for run in page.rows])
+    totals, ends = run_totals([run.pk for run in page.rows]), ends_of(page.rows, now.analysis, now.columns)
     context = {
         "project": project,
         "analysed": now,
         "page": page,
-        "rows": [(run, totals.get(run.pk)) for run in page.rows],
+        "rows": [(run, totals.get(run.pk), ends.get(run.pk, GONE)) for run in page.rows],
         "summary": now.analysis.summary["runs"] if now.analysis else None,
         "asked": asked,
         "ends": _ASKED_FOR if now.analysis else (RED, PASSED),
@@ -107,21 +108,22 @@ def run_totals(run_ids: Sequence[int]) -> dict[int, dict[str, Any]]:
     return {row["run_id"]: row for row in rows}
 
 
-def _export(runs: "QuerySet[Run]") -> Iterator[Sequence[Any]]:
+def _export(runs: "QuerySet[Run]", now: PageAnalysis) -> Iterator[Sequence[Any]]:
     """Every run of the list, read and added up by the hundred."""
     waiting: list[Any] = []
     for run in runs.iterator(chunk_size=_A_PIECE):
         waiting.append(run)
         if len(waiting) == _A_PIECE:
-            yield from _export_rows(waiting)
+            yield from _export_rows(waiting, now)
             waiting = []
-    yield from _export_rows(waiting)
+    yield from _export_rows(waiting, now)
 
 
-def _export_rows(runs: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    totals = run_totals([run.pk for run in runs])
+def _export_rows(runs: Sequence[Any], now: PageAnalysis) -> Iterator[Sequence[Any]]:
+    totals, ends = run_totals([run.pk for run in runs]), ends_of(runs, now.analysis, now.columns)
     for run in runs:
         environment = ", ".join(f"{name}={value}" for name, value in run.environment.items())
         facts = (run.branch, run.pull_request, run.commit, run.build_id, run.job, environment, run.host)
         counts = totals.get(run.pk, {})
-        yield (run.pk, run.placed_at, run.started_at, run.end, *facts, *(counts.get(f"all_{name}") for name in _COUNTS))
+        end = ends.get(run.pk, GONE)
+        yield (run.pk, run.placed_at, run.started_at, end, *facts, *(counts.get(f"all_{name}") for name in _COUNTS))
