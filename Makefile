@@ -56,9 +56,10 @@ fuzz: $(VENV)/.dev  ## look for bytes and requests that break us; SECONDS=600
 mutants: $(VENV)/.dev  ## break the modules that decide, one place at a time, and see whether tests notice
 	@$(BIN)/python tools/mutants.py $(ARGS)
 
-lint: $(VENV)/.dev  ## check format, style and types
+lint: $(VENV)/.dev  ## check format, style, templates and types
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
+	@$(BIN)/djlint --lint --quiet templates
 	@$(BIN)/mypy
 
 format: $(VENV)/.dev  ## put the code into our format
