@@ -20,8 +20,12 @@ def square(n: int) -> list[list[int]]:
 
 def _even(n: int) -> list[list[int]]:
     """0, 1, n-1, 2, n-2, … and its shifts: a zigzag passes every difference once (Williams 1949)."""
-    first = _zigzag(n)
-    return [[(number + shift) % n for number in first] for shift in range(n)]
+    return [even_row(n, shift) for shift in range(n)]
+
+
+def even_row(n: int, shift: int) -> list[int]:
+    """A row of the square of an even n, without the others."""
+    return [(number + shift) % n for number in _zigzag(n)]
 
 
 def _zigzag(n: int) -> list[int]:
