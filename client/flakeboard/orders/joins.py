@@ -8,7 +8,7 @@ from itertools import zip_longest
 from typing import Iterable, Sequence
 
 from flakeboard.orders.pairs import MOST_TESTS, Pairs
-from flakeboard.orders.suite import Suite
+from flakeboard.orders.suite import Suite, outer_unit
 
 _MOST_OPEN = 64
 """Orders that a short one is tried against; more find little."""
@@ -86,7 +86,7 @@ def _counts(orders: Iterable[Sequence[int]], n: int) -> bytearray | dict[int, in
 
 def joined(suite: Suite, orders: Sequence[Sequence[int]]) -> list[list[int]]:
     """Short orders put one behind the other where they have no unit in common: each saves a start."""
-    depth = _depth_of_branching(suite)
+    depth = len(outer_unit(suite).path) + 1
     bins: list[tuple[set[tuple[str, ...]], list[int]]] = []
     done = []
     for order in sorted(orders, key=len, reverse=True):
@@ -101,12 +101,3 @@ def joined(suite: Suite, orders: Sequence[Sequence[int]]) -> list[list[int]]:
             if len(bins) > _MOST_OPEN:
                 done.append(bins.pop(0)[1])
     return [*done, *(order for _, order in bins)]
-
-
-def _depth_of_branching(suite: Suite) -> int:
-    """How many units deep the suite first has more than one child."""
-    depth, unit = 1, suite.root
-    while len(unit.children) == 1 and not isinstance(unit.children[0], int):
-        unit = unit.children[0]
-        depth += 1
-    return depth

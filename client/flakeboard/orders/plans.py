@@ -9,7 +9,7 @@ from flakeboard.orders.greedy import needed_orders, random_orders
 from flakeboard.orders.joins import absorbed, joined, side_by_side, trimmed
 from flakeboard.orders.pairs import MOST_TESTS, Pairs
 from flakeboard.orders.squares import even_row
-from flakeboard.orders.suite import Suite, Unit, leaves
+from flakeboard.orders.suite import Suite, Unit, leaves, outer_unit
 
 SEEDS = 3
 MOST_GREEDY_PAIRS = 1_200_000
@@ -164,16 +164,8 @@ class UnitOrders(Sequence[Order]):
         return [test for unit in row if unit < len(self._units) for test in self._units[unit]]
 
 
-def outer_units(suite: Suite) -> list[list[int]]:
-    """The outermost units of which there are several; a test beside them counts as a unit."""
-    unit = suite.root
-    while len(unit.children) == 1 and isinstance(unit.children[0], Unit):
-        unit = unit.children[0]
-    return [list(leaves([child])) for child in unit.children]
-
-
 def _unit_plan(suite: Suite) -> Plan:
-    units = outer_units(suite)
+    units = [list(leaves([child])) for child in outer_unit(suite).children]
     shown = len(units) * (len(units) - 1)
     reason = f"pairs of tests: {len(suite)} tests are more than {MOST_TESTS}, so only pairs of units are shown"
     return Plan(UnitOrders(units), len(units), "units", shown, (reason,))

@@ -115,6 +115,14 @@ class Suite:
         return True
 
 
+def outer_unit(suite: Suite) -> Unit:
+    """The suite, or where all tests are in one unit that unit, and so on: the first with more than one child."""
+    unit = suite.root
+    while len(unit.children) == 1 and isinstance(unit.children[0], Unit):
+        unit = unit.children[0]
+    return unit
+
+
 def _shared(path: tuple[str, ...], other: tuple[str, ...]) -> int:
     """How many outer units two paths have in common."""
     depth = 0

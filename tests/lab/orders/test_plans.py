@@ -84,7 +84,6 @@ def by_algorithm_31(sizes: list[int], random: Random) -> int:
         while fitting := [
             b for a, b in sorted(left) if a == order[-1] and home[b] not in {home[test] for test in order}
         ]:
-            left.discard((order[-1], fitting[0]))
             order.append(random.choice(fitting))
             left.discard((order[-2], order[-1]))
         count += 1
