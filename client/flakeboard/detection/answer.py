@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from flakeboard.detection.chances import random_orders
 from flakeboard.detection.experiment import Result
 from flakeboard.detection.findings import BRITTLE, OD, POLLUTER, Finding, Group
 from flakeboard.detection.journal import Journal
@@ -70,6 +71,9 @@ def _found(lab: Laboratory, finding: Finding) -> dict[str, Any]:
         "usual": finding.usual,
         "groups": [_group(lab, finding, group) for group in finding.groups],
     }
+    chance = random_orders(lab.suite, finding)
+    if chance is not None:
+        told["random_orders"] = chance
     if finding.only_whole:
         told["only_whole"] = True
     if finding.hash_seed is not None:

@@ -54,4 +54,5 @@ def _explain(procedure: Procedure, finding: Finding, suspects: Suspects) -> None
                 cleaning.first()
             if not verification.verify_cleaners(group):
                 return
+    finding.is_complete = parameters.minimize == "all" and (finding.role != VICTIM or parameters.cleaners == "all")
     name_state(lab, finding, passing)

@@ -46,6 +46,8 @@ class Finding:
     hash_seed: int | None = None
     state: list[str] = field(default_factory=list)
     fixture: str = ""
+    is_complete: bool = False
+    """All partners and cleaners were looked for."""
     notes: list[str] = field(default_factory=list)
     """What could not be found out, and why."""
     others: list[tuple[int, ...]] = field(default_factory=list)

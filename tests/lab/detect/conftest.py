@@ -37,4 +37,5 @@ def detect(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     folder.mkdir()
     monkeypatch.chdir(folder)
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     return Command(folder, capsys)

@@ -127,7 +127,7 @@ def write_project(world: World, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     source = "from typing import Any\n\n" + inspect.getsource(verdict)
     (folder / "shared.py").write_text(_SHARED.replace("{verdict}", source))
-    (folder / "world.json").write_text(json.dumps({name: value for name, value in vars(world).items()}))
+    (folder / "world.json").write_text(json.dumps(vars(world)))
     (folder / "pytest.ini").write_text("[pytest]\naddopts = -p no:cacheprovider\n")
     (folder / "conftest.py").write_text("")
     files: dict[str, list[str]] = {}
