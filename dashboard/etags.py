@@ -5,7 +5,7 @@ from hashlib import blake2b
 
 from django.db import connection
 
-from analytics.models import IncidentDecision, Refresh
+from analytics.models import Dependency, IncidentDecision, Refresh
 from ingest.models import Project
 
 FORM = 1
@@ -31,6 +31,12 @@ def decisions(project_id: int) -> object:
     """What people said of incidents."""
     said = IncidentDecision.objects.filter(project_id=project_id).order_by("report_id")
     return list(said.values_list("report_id", "word", "decided_at"))
+
+
+def dependencies(project_id: int) -> object:
+    """Which dependencies between tests hold."""
+    live = Dependency.objects.filter(project_id=project_id, retired_at=None).order_by("pk")
+    return list(live.values_list("pk", "last_at"))
 
 
 def prices(project_id: int) -> object:

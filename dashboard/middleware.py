@@ -69,7 +69,9 @@ def who_asks(get_response: Handler) -> Handler:
 
 
 class small_bodies:  # noqa: N801 - a middleware factory, named like the others
-    """Only uploads may be large: any other request is refused by its stated length, before a byte of it is read."""
+    """Only uploads may be large: any other request is refused by its stated length, before a byte of it is read.
+
+    A view that needs more than a form says so in `largest_body`."""
 
     def __init__(self, get_response: Handler) -> None:
         self._get_response = get_response
@@ -78,11 +80,12 @@ class small_bodies:  # noqa: N801 - a middleware factory, named like the others
         return self._get_response(request)
 
     def process_view(self, request: HttpRequest, view: Any, args: Any, kwargs: Any) -> HttpResponse | None:
-        if getattr(getattr(view, "cls", None), "takes_uploads", False):
+        shown = getattr(view, "cls", None)
+        if getattr(shown, "takes_uploads", False):
             return None
-        written = request.META.get("CONTENT_LENGTH") or "0"
-        small = written.isascii() and written.isdecimal() and len(written) < 20 and int(written) <= settings.BODY_BYTES
-        return None if small else body_too_large(request)
+        written, most = request.META.get("CONTENT_LENGTH") or "0", getattr(shown, "largest_body", settings.BODY_BYTES)
+        small = written.isascii() and written.isdecimal() and len(written) < 20 and int(written) <= most
+        return None if small else body_too_large(request, most)
 
 
 def unavailable(request: HttpRequest) -> HttpResponse:

@@ -9,7 +9,7 @@ from analytics import refreshing
 from dashboard.celery import app
 from dashboard.demo import decisions
 from dashboard.demo import services as demo
-from dashboard.notify import deliveries, digests, fan_out
+from dashboard.notify import deliveries, digests, experiments, fan_out
 from dashboard.ops import logs
 from dashboard.quarantine import expiry, renames
 from dashboard.quarantine.policy import service as policy
@@ -34,6 +34,8 @@ def process_upload(upload_id: int) -> None:
         quotas.cases_count(upload=upload)
         renames.renames_certain_settle(project_id=upload.project_id)
         refreshing.refresh_ask(project_id=upload.project_id)
+        if upload.experiment is not None:
+            experiments.conclude(upload.experiment)
 
 
 @app.task(name="uploads.sweep")
@@ -93,6 +95,7 @@ def sweep_keeping() -> None:
 def sweep_analyses() -> None:
     refreshing.refreshes_hopeless_free()
     refreshing.refreshes_missed_ask()
+    experiments.conclude_missed()
     for project_id in refreshing.refreshes_due():
         refresh_analysis.delay(project_id)
 

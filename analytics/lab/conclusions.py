@@ -15,7 +15,7 @@ from analytics.lab.dependencies import stored
 from analytics.lab.models import Dependency, ExperimentFinding
 from analytics.lab.names import Resolver
 from analytics.lab.reruns import rerun_findings
-from analytics.lab.results import Found, Group, disproved_in, found_in, not_run_in
+from analytics.lab.results import Group, TestResult, disproved_in, found_in, not_run_in
 from analytics.selectors import current_tests
 from ingest.models import Experiment, ExperimentOrder
 
@@ -78,7 +78,9 @@ def experiments_unconcluded() -> "Iterable[Experiment]":
 # -- findings ----------------------------------------------------------------------------------------------------
 
 
-def _findings_write(experiment: Experiment, found: Sequence[Found], numbers: dict[str, int]) -> list[ExperimentFinding]:
+def _findings_write(
+    experiment: Experiment, found: Sequence[TestResult], numbers: dict[str, int]
+) -> list[ExperimentFinding]:
     rows: dict[int, ExperimentFinding] = {}
     for finding in found:
         if finding.test in numbers:
@@ -97,7 +99,7 @@ def _worse(known: ExperimentFinding | None, new: ExperimentFinding) -> Experimen
     return known if known is not None and known.kind == _Kind.NOD else new
 
 
-def _finding(experiment: Experiment, found: Found, number: int) -> ExperimentFinding:
+def _finding(experiment: Experiment, found: TestResult, number: int) -> ExperimentFinding:
     alone = {} if found.alone is None else {"alone": {"passed": found.alone[0], "of": found.alone[1]}}
     groups = [
         {"role": group.role, "tests": group.tests, "cleaners": group.cleaners, "agreed": group.agreed, "of": group.of}
@@ -150,7 +152,7 @@ def _counts(experiment: Experiment, findings: Sequence[ExperimentFinding]) -> di
 
 
 def _show(
-    experiment: Experiment, found: Found, group: Group, numbers: dict[str, int]
+    experiment: Experiment, found: TestResult, group: Group, numbers: dict[str, int]
 ) -> tuple[Dependency | None, bool]:
     """Make or renew the dependency that a group shows; the second value is whether it is new."""
     references = (found.test, *group.tests)
@@ -196,7 +198,7 @@ def _same(experiment: Experiment, number: int, role: str, before: Sequence[int])
     return next(iter((*current, *ended)), None)
 
 
-def _group_counts(found: Found, group: Group) -> dict[str, Any]:
+def _group_counts(found: TestResult, group: Group) -> dict[str, Any]:
     word = "failed" if group.role == _Role.POLLUTER else "passed"
     alone = {} if found.alone is None else {"alone": {"passed": found.alone[0], "of": found.alone[1]}}
     return {**alone, "together": {word: group.agreed, "of": group.of}}

@@ -14,6 +14,8 @@ from analytics.selectors import current_analysis
 from ingest.models import Project
 
 _Ground = Dependency.Ground
+_EXPERIMENTS = ("first_experiment", "last_experiment")
+_LARGE = tuple(f"{name}__{field}" for name in _EXPERIMENTS for field in ("results", "parameters"))
 _GROUNDS = {_Ground.SHOWN: 0, _Ground.STATED: 1, _Ground.INFERRED: 2}
 
 
@@ -50,15 +52,19 @@ class KnownDependency:
 def live(
     project: Project, *, inferred: bool = False, of: Iterable[int] | None = None, analysis: Analysis | None = None
 ) -> list[KnownDependency]:
-    """Those that hold, the best ground first. `of` keeps those of some tests, by their current numbers."""
-    found = stored(project, Dependency.objects.filter(project=project, retired_at=None))
+    """Those that hold, the best ground first. `of` keeps those of some tests, by all numbers that they ever had."""
+    rows = Dependency.objects.filter(project=project, retired_at=None).select_related(*_EXPERIMENTS).defer(*_LARGE)
+    wanted = None if of is None else set(of)
+    found = stored(project, rows if wanted is None else rows.filter(number__in=wanted))
     if inferred:
         known = {dependency.identity for dependency in found}
         more = inferred_of(project, analysis or current_analysis(project.pk))
-        found += [dependency for dependency in more if dependency.identity not in known]
-    wanted = None if of is None else set(of)
-    chosen = [dependency for dependency in found if wanted is None or dependency.after in wanted]
-    return sorted(chosen, key=lambda dependency: (_GROUNDS[_Ground(dependency.ground)], dependency.after))
+        found += [
+            dependency
+            for dependency in more
+            if dependency.identity not in known and (wanted is None or dependency.after in wanted)
+        ]
+    return sorted(found, key=lambda dependency: (_GROUNDS[_Ground(dependency.ground)], dependency.after))
 
 
 def stored(project: Project, rows: Iterable[Dependency]) -> list[KnownDependency]:

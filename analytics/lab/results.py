@@ -34,7 +34,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class TestResult:
     """What the client found of one test."""
 
     test: str
@@ -52,7 +52,7 @@ class Found:
             yield from (*group.tests, *group.cleaners)
 
 
-def found_in(result: Mapping[str, Any]) -> list[Found]:
+def found_in(result: Mapping[str, Any]) -> list[TestResult]:
     """The findings of a result; what is not as agreed is left out."""
     return [read for value in _list(result.get("found")) if (read := _found(value)) is not None]
 
@@ -73,14 +73,14 @@ def not_run_in(result: Mapping[str, Any]) -> list[tuple[str, str]]:
     return found
 
 
-def _found(value: Any) -> Found | None:
+def _found(value: Any) -> TestResult | None:
     if not isinstance(value, dict) or not _is_text(value.get("test")) or value.get("kind") not in _KINDS:
         return None
     alone = value.get("alone")
     counts = (alone.get("passed"), alone.get("of")) if isinstance(alone, dict) else (None, None)
     role = value.get("role")
     groups = tuple(group for item in _list(value.get("groups"))[:_MOST_TESTS] if (group := _group(item)) is not None)
-    return Found(
+    return TestResult(
         test=value["test"],
         kind=value["kind"],
         role=role if role in _ROLES else "",

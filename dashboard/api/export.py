@@ -4,12 +4,11 @@ from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.negotiation import DefaultContentNegotiation
-from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
 from dashboard.api.errors import ApiError
 from dashboard.api.listing import asked, one_of
+from dashboard.api.negotiation import FormatIsOurs
 from dashboard.api.project_view import ProjectView
 from dashboard.api.schema import INVALID
 from dashboard.api.upload.schema import ERRORS, error_answer
@@ -24,17 +23,8 @@ class ExportQuery(serializers.Serializer):
     format = one_of("format", tuple(FORMATS), "JSON lines or Parquet; json without it.", default="json")
 
 
-class _FormatIsOurs(DefaultContentNegotiation):
-    """`format` in the query says what the files in the archive are, not how the answer is rendered."""
-
-    def select_renderer(
-        self, request: Request, renderers: list[BaseRenderer], format_suffix: str | None = None
-    ) -> tuple[BaseRenderer, str]:
-        return renderers[0], str(renderers[0].media_type)
-
-
 class ExportView(ProjectView):
-    content_negotiation_class = _FormatIsOurs
+    content_negotiation_class = FormatIsOurs
 
     @extend_schema(
         operation_id="project_export",

@@ -29,6 +29,14 @@ def check_gate(key: Key, project: Project) -> None:
     _check(key, project, "gates", most, f"This token may ask the gate {most:,} times a minute (GATES_PER_MINUTE).")
 
 
+def check_experiments(key: Key) -> None:
+    """Count an announced experiment; 429 where there were too many."""
+    most = settings.EXPERIMENTS_PER_HOUR
+    (seconds,) = take_each(Ask("experiments", _who(key), Rate(most, _HOUR)))
+    sentence = f"This token may announce {most:,} experiments an hour (EXPERIMENTS_PER_HOUR)."
+    _refuse_after(seconds, "too_many_experiments", sentence)
+
+
 def _check(key: Key, project: Project, what: str, most: int, sentence: str) -> None:
     cases = cases_look(project.pk)
     asks = (Ask(what, _who(key), Rate(most, _MINUTE)), _bytes(key, 1, look=True), counted_ask(project.pk))

@@ -3,6 +3,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 
 from dashboard.api import channels, export
 from dashboard.api.analysis import analyses, clusters, incidents, orders, priorities, reruns, tests
+from dashboard.api.lab import dependencies, experiments
 from dashboard.api.quarantine import gate, owners, policy, quarantines
 from dashboard.api.upload import uploads
 
@@ -44,6 +45,12 @@ urlpatterns = [
     _below("channels", channels.ChannelListView, "api-channels"),
     _below("channels/<int:channel_id>", channels.ChannelView, "api-channel"),
     _below("channels/<int:channel_id>/test", channels.ChannelTrialView, "api-channel-trial"),
+    _below("experiments", experiments.ExperimentListView, "api-experiments"),
+    _below("experiments/due", experiments.DueView, "api-experiments-due"),
+    _below("experiments/<str:key>", experiments.ExperimentView, "api-experiment"),
+    _below("experiments/<str:key>/finish", experiments.FinishView, "api-experiment-finish"),
+    _below("dependencies", dependencies.DependencyListView, "api-dependencies"),
+    _below("dependencies/<int:dependency_id>/retire", dependencies.RetirementView, "api-dependency-retire"),
     _below("export", export.ExportView, "api-export"),
     _below("policy", policy.PolicyView, "api-policy"),
     _below("policy/dry-run", policy.DryRunView, "api-policy-dry-run"),

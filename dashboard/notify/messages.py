@@ -21,6 +21,7 @@ _TITLES = {
     Kind.EXPIRES_SOON: "{what}: quarantine expires within {days}",
     Kind.EXPIRED: "{what}: quarantine expired, failures block again",
     Kind.CAP_REACHED: "{over} more flaky tests than the policy may quarantine",
+    Kind.ORDER_DEPENDENT: "{what}: depends on the order of tests, shown by an experiment",
 }
 """What happened, in a line."""
 
@@ -30,6 +31,8 @@ def message_of(notification: Notification) -> Message | None:
     project = notification.project
     if notification.kind == Kind.CAP_REACHED:
         return cap_message(project, notification.payload)
+    if notification.kind == Kind.ORDER_DEPENDENT:
+        return order_message(project, notification.payload)
     found = Quarantine.objects.filter(project=project, pk=notification.payload.get("quarantine")).first()
     if found is None:
         return None
@@ -96,6 +99,30 @@ def cap_message(project: Project, payload: Mapping[str, Any]) -> Message:
         sections=(section("Left out", items),),
         url=address("priorities", project.slug),
         data={"cap": payload.get("cap"), "over": over, "tests": numbers},
+    )
+
+
+# -- an experiment -----------------------------------------------------------------------------------------------
+
+
+def order_message(project: Project, payload: Mapping[str, Any]) -> Message:
+    """Tests that an experiment was the first to show to depend on the order."""
+    numbers, key = payload.get("tests", []), payload.get("experiment", "")
+    known = names(project.pk, tests=numbers)
+    items = [
+        item(known.test(number).name, known.test(number).classname, test_address(project, number)) for number in numbers
+    ]
+    first = known.test(numbers[0]).name if numbers else "A test"
+    what = first if len(numbers) < 2 else f"{first} and {len(numbers) - 1} more"
+    return Message(
+        kind=Kind.ORDER_DEPENDENT,
+        project=clean(project.name),
+        slug=project.slug,
+        title=_TITLES[Kind.ORDER_DEPENDENT].format(what=clean(what, TITLE)),
+        sentence="The page of each test has the minimal order to run, and what it depends on.",
+        sections=(section("Tests", items),),
+        url=address("experiment", project.slug, key),
+        data={"experiment": key, "tests": numbers},
     )
 
 

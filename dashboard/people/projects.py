@@ -11,7 +11,10 @@ from dashboard.people.models import Role
 from ingest.models import Project
 from ingest.services import project_create
 
-CHANGEABLE = ("name", "default_branch", "public", "failure_price", "minute_price", "currency")
+CHANGEABLE = (
+    *("name", "default_branch", "public", "failure_price", "minute_price", "currency"),
+    *("experiment_commits", "experiment_days"),
+)
 
 
 @transaction.atomic

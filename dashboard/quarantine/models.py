@@ -198,9 +198,10 @@ class Notification(models.Model):
         EXPIRES_SOON = "expires_soon"
         EXPIRED = "expired"
         CAP_REACHED = "cap_reached"
+        ORDER_DEPENDENT = "order_dependent"
 
     project = models.ForeignKey(Project, models.CASCADE)
-    kind = models.CharField(max_length=14, choices=Kind)
+    kind = models.CharField(max_length=20, choices=Kind)
     key = models.CharField(max_length=200)
     """What makes two notifications the same: it is sent once."""
     target = models.CharField(max_length=255, blank=True)

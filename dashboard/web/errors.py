@@ -1,6 +1,5 @@
 """What a person sees when something is not there or goes wrong; programs get the same as JSON."""
 
-from django.conf import settings
 from django.core.exceptions import DisallowedHost, TooManyFilesSent
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
@@ -24,8 +23,8 @@ def bad_request(request: HttpRequest, exception: Exception | None = None) -> Htt
     return _answer(request, 400, "bad_request", "Bad request", UNREADABLE)
 
 
-def body_too_large(request: HttpRequest) -> HttpResponse:
-    sentence = f"This takes at most {settings.BODY_BYTES:,} bytes. Send test results to the project's uploads."
+def body_too_large(request: HttpRequest, most: int) -> HttpResponse:
+    sentence = f"This takes at most {most:,} bytes. Send test results to the project's uploads."
     return _answer(request, 413, "limit_body", "Too large", sentence)
 
 

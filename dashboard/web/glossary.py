@@ -112,6 +112,16 @@ HELPS: dict[str, tuple[str, str]] = {
     "polluter": ("A test that makes another fail when it runs before it.", "partner"),
     "state_setter": ("A test without which another fails: it must run before.", "partner"),
     "cleaner": ("A test that, run between the polluter and its victim, lets the victim pass.", "partner"),
+    "experiment": (
+        "Runs made on purpose to learn something. They count in no rate, state, cost or gate.",
+        "experiment",
+    ),
+    "ground": (
+        "Shown: an experiment ran it. Stated: a person or CI says so. Inferred: the analysis names a partner, with p.",
+        "dependency",
+    ),
+    "latent": ("Only experiments made it fail. Its state is what CI's runs say.", "latent"),
+    "seen_pairs": ("Two tests, one directly before the other, in some order that is known to be true.", "seen-pairs"),
     "cause": (NUMBERS["causes"].help, NUMBERS["causes"].anchor),
     "duration": ("The median of passing and of failing executions.", "duration"),
     "duration_ratio": ("The failing median by the passing one: far longer smells of a timeout.", "duration"),

@@ -3,6 +3,7 @@ from django.urls import path
 from dashboard.web import analysis, client_file, demo, docs, home
 from dashboard.web.account import account, invitation, people, sign_in, sso
 from dashboard.web.insights import cluster, clusters, incidents, orders, overview, priorities, reruns
+from dashboard.web.lab import dependencies, experiment, experiments
 from dashboard.web.project import (
     audit,
     badges,
@@ -71,6 +72,10 @@ urlpatterns = [
     path("projects/<slug:slug>/clusters/<slug:view>/<int:number>", cluster.cluster_detail, name="cluster"),
     path("projects/<slug:slug>/reruns", reruns.rerun_advice, name="reruns"),
     path("projects/<slug:slug>/orders", orders.order_list, name="orders"),
+    path("projects/<slug:slug>/experiments", experiments.experiment_list, name="experiments"),
+    path("projects/<slug:slug>/experiments/<str:key>", experiment.experiment_detail, name="experiment"),
+    path("projects/<slug:slug>/tests/<int:number>/dependencies", dependencies.state, name="dependency_state"),
+    path("projects/<slug:slug>/dependencies/<int:dependency_id>/retire", dependencies.retire, name="dependency_retire"),
     path("projects/<slug:slug>/incidents", incidents.incident_list, name="incidents"),
     path("projects/<slug:slug>/incidents/<int:report_id>/decision", incidents.decide, name="incident_decide"),
     path("projects/<slug:slug>/notifications", notifications.notifications, name="notifications"),
@@ -111,6 +116,7 @@ urlpatterns = [
     path("projects/<slug:slug>/settings", project_settings.settings_page, name="project_settings"),
     path("projects/<slug:slug>/settings/about", project_settings.about, name="project_about"),
     path("projects/<slug:slug>/settings/prices", project_settings.prices, name="project_prices"),
+    path("projects/<slug:slug>/settings/experiments", project_settings.experiments, name="project_experiments"),
     path("projects/<slug:slug>/delete", project_settings.delete, name="project_delete"),
     path("projects/<slug:slug>/setup", setup.setup, name="setup"),
     path("projects/<slug:slug>/setup/first-upload", setup.first_upload, name="first_upload"),

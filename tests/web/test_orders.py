@@ -82,7 +82,7 @@ def test_where_no_order_is_known_it_says_how_to_get_some(demo: Demo, reader: Cli
 
 
 def test_the_database_is_asked_as_often_for_one_as_for_all(demo: Demo, reader: Client) -> None:
-    assert queries_of(reader, demo.at("orders")) == 9
+    assert queries_of(reader, demo.at("orders")) == 15
 
 
 def test_before_the_first_analysis(reader: Client) -> None:

@@ -2,14 +2,15 @@
 
 from typing import Any
 
-from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema_view
 from rest_framework import serializers
 
 from analytics.history.named_findings import named_order, order_tests
 from analytics.history.names import names
 from analytics.kernel.orders import OrderKind
+from analytics.lab.order_tests import LabOrders, Order, lab_orders
 from analytics.models import Analysis, TestFinding
+from dashboard import etags
 from dashboard.api.analysis.finding_serializers import OrderSerializer
 from dashboard.api.analysis.name_serializers import TestNameSerializer
 from dashboard.api.analysis.view import AnalysisView
@@ -41,11 +42,17 @@ class OrderListSerializer(PageSerializer):
     results = TestOrderSerializer(many=True)
 
 
-def _findings(analysis: Analysis | None, kind: str) -> QuerySet[TestFinding]:
-    if analysis is None:
-        return TestFinding.objects.none()
-    found = TestFinding.objects.filter(analysis=analysis, data__has_key="order").order_by("number")
-    return found.filter(data__order__kind=kind) if kind else found
+def _kinds(analysis: Analysis | None, lab: LabOrders) -> dict[int, str]:
+    """By number, ascending: the kind of each test, with what experiments add."""
+    own = TestFinding.objects.filter(analysis=analysis, data__has_key="order")
+    joined = {number: order["kind"] for number, order in lab.findings.items()}
+    return dict(sorted({**dict(own.values_list("number", "data__order__kind")), **joined}.items()))
+
+
+def _orders(analysis: Analysis | None, lab: LabOrders, numbers: list[int]) -> list[tuple[int, Order]]:
+    own = TestFinding.objects.filter(analysis=analysis, number__in=numbers, data__has_key="order")
+    found = {**dict(own.values_list("number", "data__order")), **lab.findings}
+    return [(number, found[number]) for number in numbers if number in found]
 
 
 @extend_schema_view(
@@ -59,12 +66,14 @@ def _findings(analysis: Analysis | None, kind: str) -> QuerySet[TestFinding]:
 )
 class OrderListView(AnalysisView):
     serializer_class = OrderListSerializer
+    versions = (etags.dependencies,)
 
     def body(self, project: Project, analysis: Analysis | None) -> dict[str, Any]:
         query = asked(OrderQuery, self.request)
-        found = _findings(analysis, query["kind"])
-        page = page_asked(query, found.count())
-        shown = list(found.values_list("number", "data__order")[page.span])
+        lab = lab_orders(project, analysis)
+        found = [number for number, kind in _kinds(analysis, lab).items() if query["kind"] in ("", kind)]
+        page = page_asked(query, len(found))
+        shown = _orders(analysis, lab, found[page.span])
         known = names(
             project.pk, tests=(test_number for number, order in shown for test_number in (number, *order_tests(order)))
         )

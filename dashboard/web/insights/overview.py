@@ -15,6 +15,7 @@ from analytics.columns.query import Choice, Sort, chosen_rows, sorted_rows
 from analytics.columns.rows import TestRow, test_rows
 from analytics.history.names import Names, TestName, names
 from analytics.kernel.rates import clopper_pearson
+from analytics.lab.due import experiment_due
 from analytics.models import Analysis, IncidentFinding
 from analytics.money import Prices, prices_of
 from analytics.selectors import analyses_of, priorities_of
@@ -46,6 +47,7 @@ def overview(request: HttpRequest, project: Project) -> HttpResponse:
         "any_run": _any_run(project, now.analysis),
         "quarantined": quarantined(project.pk),
         "branch_question": branch_question(project),
+        "due": experiment_due(project),
         "may_set": access.user_may(request.user, project, "settings"),
     }
     if now.analysis is not None:

@@ -41,6 +41,7 @@ WORDS = {
     Notification.Kind.EXPIRES_SOON: "expires soon",
     Notification.Kind.EXPIRED: "expired",
     Notification.Kind.CAP_REACHED: "cap reached",
+    Notification.Kind.ORDER_DEPENDENT: "new order-dependent test",
 }
 """Kind of notification -> what people call it."""
 

@@ -21,6 +21,7 @@ from ingest.models import Project
 from ingest.prices import LONGEST_CURRENCY
 
 _HIGHEST_PRICE = 1_000_000
+_MOST_COMMITS = 1_000_000
 
 
 def _days(label: str, help_text: str, *, most: int | None = MOST_DAYS, required: bool = False) -> forms.IntegerField:
@@ -50,6 +51,20 @@ class PricesForm(forms.Form):
         max_value=_HIGHEST_PRICE,
     )
     currency = forms.CharField(max_length=LONGEST_CURRENCY, help_text="Shown behind amounts: USD, EUR, points.")
+
+
+class ExperimentsForm(forms.Form):
+    """How often the whole suite is to be looked at on purpose."""
+
+    experiment_commits = forms.IntegerField(
+        label="Commits",
+        help_text="Commits of the default branch after which an experiment is due, and a dependency stale.",
+        min_value=1,
+        max_value=_MOST_COMMITS,
+    )
+    experiment_days = forms.IntegerField(
+        label="Days", help_text="Days after which an experiment is due.", min_value=1, max_value=MOST_DAYS
+    )
 
 
 class RetentionForm(forms.Form):
@@ -96,6 +111,17 @@ def prices(request: HttpRequest, project: Project) -> HttpResponse:
     return redirect("project_settings", slug=project.slug)
 
 
+@project_deed("settings")
+def experiments(request: HttpRequest, project: Project) -> HttpResponse:
+    """When an experiment is due. The server starts none."""
+    form = ExperimentsForm(request.POST)
+    if not form.is_valid():
+        return _page(request, project, _retention(project), experiments=form, status=422)
+    project_change(project=project, **form.cleaned_data)
+    messages.success(request, "It is kept when the next experiment is due.")
+    return redirect("project_settings", slug=project.slug)
+
+
 @project_desk("settings")
 def settings_page(request: HttpRequest, project: Project) -> HttpResponse:
     if request.method == "POST":
@@ -125,6 +151,7 @@ def _page(
     *,
     about: AboutForm | None = None,
     prices: PricesForm | None = None,
+    experiments: ExperimentsForm | None = None,
     status: int = 200,
 ) -> HttpResponse:
     plan = retention_plan(project=project)
@@ -133,6 +160,7 @@ def _page(
         "form": form,
         "about": about or AboutForm(initial=_values(project, AboutForm)),
         "prices": prices or PricesForm(initial=_values(project, PricesForm)),
+        "experiments": experiments or ExperimentsForm(initial=_values(project, ExperimentsForm)),
         "sizes": sizes_of(project),
         "plan": [(plan[step.name], step.what) for step in STEPS if plan.get(step.name)],
         "may_delete": access.user_may(request.user, project, "delete"),

@@ -21,6 +21,7 @@ from dashboard.web.analysis import PageAnalysis
 from dashboard.web.paging import numbered_page, offset_asked
 from dashboard.web.test import trends
 from dashboard.web.test.decisions import decisions, quarantine_panel
+from dashboard.web.test.dependencies import dependency_section
 from dashboard.web.test.executions import BRANCHES, ExecutionQuery, lines, runs_of, strips
 from dashboard.web.test.sections import FailedTest, Section, sections
 from dashboard.web.test.sentences import LeadFacts, lead
@@ -50,6 +51,7 @@ def page_of(
         runs=runs,
     )
     failed_test = _failed_test(now, known, evidence)
+    depends, latent = dependency_section(project, history, now.columns)
     return {
         **_names(project, test),
         **quarantine_panel(project, called),
@@ -57,7 +59,8 @@ def page_of(
         "analysed": now,
         "row": known.row if known.in_window else None,
         "lead": lead(known),
-        "sections": [*([] if failed_test is None else sections(failed_test)), *_always(test, known)],
+        "latent": latent,
+        "sections": [*([] if failed_test is None else sections(failed_test)), depends, *_always(test, known)],
         "lines": lines(history, shown, runs).values(),
         "page": numbered_page(query, total=int(asked.rows(history).sum()), size=LINES_SIZE),
     }

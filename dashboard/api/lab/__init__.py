@@ -1,0 +1,1 @@
+"""The laboratory on orders: experiments, dependencies, schedules and coverage."""

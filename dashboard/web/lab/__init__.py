@@ -1,0 +1,1 @@
+"""Pages of the laboratory: experiments, and what is done to dependencies."""

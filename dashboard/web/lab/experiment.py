@@ -1,0 +1,115 @@
+"""One experiment: what did we learn on purpose?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from analytics.history.names import Names, names
+from analytics.lab.descriptions import ENDINGS, command_of, sentence_of
+from analytics.lab.models import Dependency, ExperimentFinding
+from analytics.lab.results import not_run_in
+from analytics.lab.whole_orders import WholeOrder, whole_orders
+from dashboard.web.decorators import project_page
+from dashboard.web.lab.experiments import PROTOCOLS
+from dashboard.web.paging import numbered_page, offset_asked
+from ingest.identity import TestName
+from ingest.models import Experiment, Project, Upload
+
+ORDERS_SIZE = 100
+_FAILED_SHOWN = 5
+KINDS = {
+    ExperimentFinding.Kind.OD: "depends on the order",
+    ExperimentFinding.Kind.NOD: "fails by chance, in one order too",
+    ExperimentFinding.Kind.ID: "depends on what no interface promises, such as the order of a set",
+    ExperimentFinding.Kind.INFRASTRUCTURE: "changes between fresh environments, never within one",
+    ExperimentFinding.Kind.UNKNOWN: "failed, and was not classified",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class OrderRow:
+    order: WholeOrder
+    failed: Sequence[TestName]
+
+    @property
+    def shown(self) -> Sequence[TestName]:
+        return self.failed[:_FAILED_SHOWN]
+
+    @property
+    def more(self) -> int:
+        return len(self.failed) - len(self.shown)
+
+    @property
+    def label(self) -> str:
+        """A round, or a try of the original order."""
+        round_ = f"round {self.order.round}" if self.order.round > 0 else f"try {1 - self.order.round}"
+        return f"iteration {self.order.iteration}, {round_}" if self.order.iteration else round_
+
+
+@dataclass(frozen=True, slots=True)
+class FindingRow:
+    test: TestName
+    finding: ExperimentFinding
+
+    @property
+    def meaning(self) -> str:
+        return KINDS[ExperimentFinding.Kind(self.finding.kind)]
+
+    @property
+    def sentences(self) -> list[str]:
+        """What it rests on, as the client reports it."""
+        data = self.finding.data
+        said = []
+        if alone := data.get("alone"):
+            said.append(f"alone passes {alone['passed']} of {alone['of']}")
+        for group in data.get("groups", ()):
+            word = "fails" if group["role"] == Dependency.Role.POLLUTER else "passes"
+            said.append(f"after {' then '.join(group['tests'])} {word} {group['agreed']} of {group['of']}")
+        for name, run in data.get("runs", {}).items():
+            order = "the same order" if name == "same" else "random orders"
+            said.append(f"in {order} failed {run['failed']} of {run['of']}")
+        if data.get("after_failure"):
+            said.append("failed after another failure in the same order")
+        if data.get("only_whole"):
+            said.append("only with the whole suite collected")
+        if data.get("usual") is False:
+            said.append("not a usual order")
+        return said + list(data.get("state", ()))
+
+
+@project_page
+def experiment_detail(request: HttpRequest, project: Project, key: str) -> HttpResponse:
+    experiment = Experiment.objects.filter(project=project, key=key).first()
+    if experiment is None:
+        raise Http404
+    orders, findings = whole_orders(experiment), list(experiment.findings.order_by("kind", "number"))
+    start = offset_asked(request.GET, ORDERS_SIZE)
+    shown = orders[start : start + ORDERS_SIZE]
+    known = names(
+        project.pk,
+        tests={number for order in shown for number in order.failed} | {finding.number for finding in findings},
+    )
+    context = {
+        "project": project,
+        "experiment": experiment,
+        "sentence": sentence_of(experiment),
+        "command": command_of(experiment),
+        "protocol": PROTOCOLS[Experiment.Protocol(experiment.protocol)],
+        "ending": ENDINGS.get(experiment.how, ""),
+        "orders": [OrderRow(order, [known.test(number) for number in order.failed]) for order in shown],
+        "page": numbered_page(request.GET, total=len(orders), size=ORDERS_SIZE),
+        "found": _by_kind(findings, known),
+        "not_run": [pair for result in experiment.results.values() for pair in not_run_in(result)],
+        "uploads": Upload.objects.filter(experiment=experiment).defer("files", "metadata").order_by("pk"),
+    }
+    return render(request, "lab/experiment.html", context)
+
+
+def _by_kind(findings: Sequence[ExperimentFinding], known: Names) -> list[dict[str, Any]]:
+    """Findings by verdict, those that tell most first."""
+    rows = [FindingRow(known.test(finding.number), finding) for finding in findings]
+    kinds = ((kind, [row for row in rows if row.finding.kind == kind]) for kind in KINDS)
+    return [{"kind": kind, "meaning": KINDS[kind], "rows": of_kind} for kind, of_kind in kinds if of_kind]
