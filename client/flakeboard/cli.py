@@ -7,7 +7,7 @@ import sys
 from typing import Any, NoReturn, Sequence
 
 from flakeboard import __version__, console
-from flakeboard.commands import detect, doctor, quarantine, run, status, upload
+from flakeboard.commands import coverage, detect, doctor, order, quarantine, run, select, shard, status, upload
 from flakeboard.problems import Problem
 from flakeboard.secret import redact
 
@@ -17,7 +17,7 @@ is added to every upload. Keep the token in the environment: other users of the 
 """
 
 
-_BEFORE_A_COMMAND = (["run"], ["detect"])
+_BEFORE_A_COMMAND = (["run"], ["detect"], ["order"], ["select"], ["shard"])
 """Words after `--` belong to the command that these start."""
 
 
@@ -40,7 +40,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version="flakeboard " + __version__)
     commands = parser.add_subparsers(metavar="command")
-    for module in (upload, run, detect, quarantine, status, doctor):
+    for module in (upload, run, detect, order, select, shard, coverage, quarantine, status, doctor):
         module.add_to(commands)
     parser.set_defaults(command=None)
     return parser

@@ -32,6 +32,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="rerun failing tests: as often as recommended, or N times",
     )
     group.addoption("--flakeboard-upload", action="store_true", help="send the results at the end")
+    group.addoption(
+        "--flakeboard-coverage", action="store_true", help="tell coverage.py which test runs, for `flakeboard coverage`"
+    )
     schedule_options.add_to(group)
 
 
@@ -40,6 +43,10 @@ def pytest_configure(config: pytest.Config) -> None:
     wanted = [get("--flakeboard-" + name) for name in ("report", "quarantine", "reruns", "upload")]
     if any(wanted):
         config.pluginmanager.register(_Session(config), _NAME)
+    if get("--flakeboard-coverage"):
+        from flakeboard.plugin.coverage_contexts import CoverageContexts
+
+        config.pluginmanager.register(CoverageContexts(), "flakeboard-coverage")
     schedule_options.register(config)
 
 

@@ -45,7 +45,9 @@ class Request:
             "environment": self.metadata.get("environment", {}),
         }
         if self.kind == "shard":
-            values.update(total=self.total, index=self.index, build=self.metadata.get("build_id", ""))
+            values.update(total=self.total, build=self.metadata.get("build_id", ""))
+        if self.index:
+            values["index"] = self.index
         if self.changed is not None:
             values["changed"] = self.changed
         if self.order is not None:

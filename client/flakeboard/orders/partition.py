@@ -1,0 +1,87 @@
+"""A suite in parts for several machines: by position, by time, or by time with groups of tests kept together."""
+
+from __future__ import annotations
+
+import heapq
+from typing import Iterable, Sequence
+
+from flakeboard.orders.dependencies import POSITIVE, Dependency
+from flakeboard.orders.outcomes import is_alternative
+
+
+def by_position(count: int, total: int) -> list[list[int]]:
+    """Test i to shard i mod n (P1 of Lam 2020b)."""
+    return [list(range(shard, count, total)) for shard in range(total)]
+
+
+def by_time(seconds: Sequence[float], total: int) -> list[list[int]]:
+    """Longest first, each to the shard that would end first, and kept in that order (P2 of Lam 2020b)."""
+    return _filled([[test] for test in range(len(seconds))], seconds, total)
+
+
+def by_groups(seconds: Sequence[float], total: int, dependencies: Iterable[Dependency]) -> list[list[int]]:
+    """The longest group to the shard that would end first; inside a shard the original order."""
+    return [sorted(part) for part in _filled(groups(len(seconds), dependencies), seconds, total)]
+
+
+def groups(count: int, dependencies: Iterable[Dependency]) -> list[list[int]]:
+    """Tests that positive dependencies hold together, each group in original order, the groups by their first test.
+
+    Of several setters that would do as well, one is enough: one that is in the group already, else the first."""
+    forest = _Forest(count)
+    alternatives: dict[int, list[tuple[int, ...]]] = {}
+    for dependency in dependencies:
+        if dependency.sign != POSITIVE:
+            continue
+        if is_alternative(dependency):
+            alternatives.setdefault(dependency.after, []).append(dependency.before)
+        else:
+            forest.join(dependency.after, dependency.before)
+    for test, setters in sorted(alternatives.items()):
+        chosen = min(setters, key=lambda before: (not forest.holds(test, before), before))
+        forest.join(test, chosen)
+    return forest.groups()
+
+
+def bound(seconds: Sequence[float], total: int, grouped: Iterable[Sequence[int]]) -> float:
+    """No split ends sooner: an equal share of everything, or the longest group."""
+    longest = max((sum(seconds[test] for test in group) for group in grouped), default=0.0)
+    return max(sum(seconds) / total, longest)
+
+
+def _filled(grouped: Sequence[Sequence[int]], seconds: Sequence[float], total: int) -> list[list[int]]:
+    length = [sum(seconds[test] for test in group) for group in grouped]
+    parts: list[list[int]] = [[] for _ in range(total)]
+    ends = [(0.0, shard) for shard in range(total)]
+    for place in sorted(range(len(grouped)), key=lambda place: (-length[place], place)):
+        end, shard = heapq.heappop(ends)
+        parts[shard].extend(grouped[place])
+        heapq.heappush(ends, (end + length[place], shard))
+    return parts
+
+
+class _Forest:
+    """Disjoint sets of tests."""
+
+    def __init__(self, count: int) -> None:
+        self._above = list(range(count))
+
+    def _root(self, test: int) -> int:
+        while self._above[test] != test:
+            self._above[test] = self._above[self._above[test]]
+            test = self._above[test]
+        return test
+
+    def join(self, test: int, others: Iterable[int]) -> None:
+        for other in others:
+            first, second = sorted((self._root(test), self._root(other)))
+            self._above[second] = first
+
+    def holds(self, test: int, others: Iterable[int]) -> bool:
+        return all(self._root(other) == self._root(test) for other in others)
+
+    def groups(self) -> list[list[int]]:
+        found: dict[int, list[int]] = {}
+        for test in range(len(self._above)):
+            found.setdefault(self._root(test), []).append(test)
+        return list(found.values())
