@@ -8,6 +8,8 @@ from django.utils import timezone
 from analytics.lab.models import Dependency as Dependency
 from analytics.lab.models import ExperimentFinding as ExperimentFinding
 from analytics.lab.models import JoinedOrderFinding as JoinedOrderFinding
+from analytics.lab.split_models import Collection as Collection
+from analytics.lab.split_models import Split as Split
 from ingest.models import Project, Report
 
 

@@ -193,6 +193,8 @@ GATES_PER_MINUTE = environment.number("GATES_PER_MINUTE", 60, least=1)
 """Questions to the gate that one token may ask in a minute."""
 EXPERIMENTS_PER_HOUR = environment.number("EXPERIMENTS_PER_HOUR", 600, least=1)
 """Experiments that one token may announce in an hour; each machine that takes part announces it."""
+SCHEDULES_PER_HOUR = environment.number("SCHEDULES_PER_HOUR", 600, least=1)
+"""Schedules that one token may ask for in an hour."""
 PROJECT_BYTES = environment.number("PROJECT_BYTES", 200_000_000_000)
 """Bytes of uploads that one project may keep; 0 for any."""
 PROJECT_CASES_PER_DAY = environment.number("PROJECT_CASES_PER_DAY", 1_000_000_000)

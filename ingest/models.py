@@ -12,6 +12,7 @@ from django.utils import timezone
 from ingest import prices
 from ingest.identity import TestName
 from ingest.junit.report import Provenance
+from ingest.lab.coverage_models import Coverage as Coverage
 from ingest.lab.models import Experiment
 from ingest.lab.models import ExperimentOrder as ExperimentOrder
 from ingest.lab.models import ProbeBatch as ProbeBatch

@@ -115,14 +115,17 @@ def page_asked(query: dict[str, Any], total: int) -> Page:
 
 
 def paged(request: Request, analysis: Analysis | None, page: Page, results: list[Any]) -> dict[str, Any]:
+    return {"analysis": analysis, **page_links(request, page), "results": results}
+
+
+def page_links(request: Request, page: Page) -> dict[str, Any]:
+    """Where in a list a page is, and the addresses of its neighbours."""
     return {
-        "analysis": analysis,
         "total": page.total,
         "page": page.number,
         "pages": page.count,
         "next": _link(request, page.number + 1) if page.number < page.count else None,
         "previous": _link(request, page.number - 1) if page.number > 1 else None,
-        "results": results,
     }
 
 

@@ -37,6 +37,14 @@ def check_experiments(key: Key) -> None:
     _refuse_after(seconds, "too_many_experiments", sentence)
 
 
+def check_schedules(key: Key) -> None:
+    """Count a schedule; 429 where there were too many."""
+    most = settings.SCHEDULES_PER_HOUR
+    (seconds,) = take_each(Ask("schedules", _who(key), Rate(most, _HOUR)))
+    sentence = f"This token may ask for {most:,} schedules an hour (SCHEDULES_PER_HOUR)."
+    _refuse_after(seconds, "too_many_schedules", sentence)
+
+
 def _check(key: Key, project: Project, what: str, most: int, sentence: str) -> None:
     cases = cases_look(project.pk)
     asks = (Ask(what, _who(key), Rate(most, _MINUTE)), _bytes(key, 1, look=True), counted_ask(project.pk))

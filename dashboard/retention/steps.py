@@ -8,10 +8,12 @@ from typing import Any
 from django.db.models import BooleanField, Exists, F, Func, OuterRef, Q, QuerySet
 from django.utils import timezone
 
+from analytics.lab.split_models import Collection, Split
 from analytics.models import Analysis
 from dashboard.notify.models import Delivery
 from dashboard.quarantine.models import GateDecision
 from dashboard.retention.ages import Cutoffs
+from ingest.lab.coverage_models import Coverage
 from ingest.models import Failure, Report, Roster, Run, Signature, Upload, UploadChunk
 
 _NO_TEXT = {"message": "", "text": "", "system_out": "", "system_err": ""}
@@ -129,6 +131,28 @@ def _orphan_signatures(project_id: int, cutoffs: Cutoffs) -> "QuerySet[Signature
     return Signature.objects.filter(unused, project_id=project_id, first_seen__lt=cutoffs.reports)
 
 
+# -- what schedules are made of ----------------------------------------------------------------------------------
+
+
+def _old_splits(project_id: int, cutoffs: Cutoffs) -> "QuerySet[Split] | None":
+    """As old as the bytes that CI sent: no shard of the build is retried by then."""
+    if cutoffs.uploads is None:
+        return None
+    return Split.objects.filter(project_id=project_id, created_at__lt=cutoffs.uploads)
+
+
+def _orphan_collections(project_id: int, cutoffs: Cutoffs) -> "QuerySet[Collection] | None":
+    if cutoffs.uploads is None:
+        return None
+    return Collection.objects.filter(~Exists(Split.objects.filter(collection=OuterRef("pk"))), project_id=project_id)
+
+
+def _old_coverages(project_id: int, cutoffs: Cutoffs) -> "QuerySet[Coverage] | None":
+    if cutoffs.uploads is None:
+        return None
+    return Coverage.objects.filter(project_id=project_id, received_at__lt=cutoffs.uploads)
+
+
 # -- what was concluded and told ---------------------------------------------------------------------------------
 
 
@@ -164,6 +188,9 @@ STEPS = (
     Step("receipts", "uploads lose the list of their files", _old_receipts, _forget_files),
     Step("rosters", "rosters that no report uses go", _orphan_rosters, _delete(Roster)),
     Step("signatures", "signatures that no failure has go", _orphan_signatures, _delete(Signature)),
+    Step("splits", "splits of builds go", _old_splits, _delete(Split)),
+    Step("collections", "collections that no split is of go", _orphan_collections, _delete(Collection)),
+    Step("coverages", "coverage by test goes", _old_coverages, _delete(Coverage)),
     Step("analyses", "earlier analyses go", _old_analyses, _delete(Analysis)),
     Step("decisions", "answers of the gate go", _old_decisions, _delete(GateDecision)),
     Step("deliveries", "notifications that were sent go", _old_deliveries, _delete(Delivery)),

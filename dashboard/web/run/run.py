@@ -8,6 +8,7 @@ from django.http import Http404, HttpRequest, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
+from analytics.lab.split_check import split_check
 from analytics.runs.failing_tests import Group, Outcome, lead
 from analytics.runs.failure_facts import read_red_reports
 from analytics.runs.failure_texts import FailureTexts, texts_of
@@ -80,6 +81,7 @@ def run_detail(request: HttpRequest, project: Project, run_id: int) -> HttpRespo
         "judged": judged,
         "lead": lead(_outcome(judged, texts, uploads)),
         "gates": gates,
+        "split": split_check(project, run),
         "reports": judged.reports[:REPORTS_SHOWN],
         "retried_away": _retried_away(judged),
         **_groups(request.GET, project, judged, now, texts),
