@@ -53,6 +53,8 @@ def check(word):
             os.kill(os.getpid(), 11)
         if times == "memory":
             raise MemoryError
+        if times == "disk":
+            open("/dev/full", "w", buffering=1).write("no room\\n")
         assert times and before >= int(times), "attempt %d" % (before + 1)
 
 def test_price(): check("price")
