@@ -7,6 +7,7 @@ import psycopg2
 import pytest
 from django.core.management import call_command
 from django.db import DatabaseError, connection, transaction
+from django.test import Client
 from django.utils import timezone
 
 from analytics.models import Analysis
@@ -124,6 +125,27 @@ def test_what_went_is_stored_again_when_it_is_sent_again(project: Project, aged:
     assert Report.objects.get().upload_id == old.pk
     again.refresh_from_db()
     assert again.removed_at is None
+
+
+def test_an_upload_tells_until_when_its_reports_are_kept(project: Project, aged: Aged, read_token: str) -> None:
+    """And once they went, when that was: to programs as on its page."""
+    old = aged("pays", 3)
+
+    def told() -> tuple[str | None, str | None]:
+        address = f"/api/v1/projects/{project.slug}/uploads/{old.pk}"
+        answer = Client().get(address, headers={"authorization": f"Bearer {read_token}"}).json()
+        return answer["kept_until"], answer["removed_at"]
+
+    until, removed = told()
+    assert datetime.fromisoformat(until) == old.received_at + timedelta(days=Ages().reports)
+    assert removed is None
+    keep(project, reports=None)
+    assert told() == (None, None)
+    keep(project, reports=2)
+    retention_run(project=project)
+    until, removed = told()
+    assert until is None
+    assert abs(datetime.fromisoformat(removed) - timezone.now()) < timedelta(hours=1)
 
 
 def test_a_report_with_an_old_clock_is_kept_from_its_receipt(project: Project, send: Send) -> None:
