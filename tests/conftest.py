@@ -95,5 +95,12 @@ def send(project: Project) -> Send:
     return send_files
 
 
+@pytest.fixture
+def worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the gate is sent is processed when a worker is woken, and not by another process."""
+    wake = lambda upload_id: upload_process(upload_id=upload_id)  # noqa: E731
+    monkeypatch.setattr("dashboard.api.quarantine.gate.wake_worker", wake)
+
+
 def report_of(upload: Upload) -> Report:
     return Report.objects.get(upload=upload)

@@ -138,10 +138,11 @@ def test_cases_of_a_day_count_after_a_crash_of_the_database(upload_token: str, o
     assert send(upload_token, 3).status_code == 202
 
 
-def test_a_gate_over_a_quota_never_passes(upload_token: str, settings) -> None:
+def test_a_gate_over_a_quota_never_passes(upload_token: str, worker: None, settings) -> None:
     sent = upload_process(upload_id=send(upload_token, 1).json()["id"])
     assert sent is not None
-    assert _asked(upload_token).json()["passed"] is False
+    answer = _asked(upload_token).json()
+    assert (answer["decided"], answer["passed"]) == (True, False)
     settings.PROJECT_BYTES = 1
     assert _gate(upload_token) == (507, "project_full")
     settings.PROJECT_BYTES, settings.PROJECT_CASES_PER_DAY = 0, 1

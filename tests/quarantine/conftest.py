@@ -7,7 +7,6 @@ import pytest
 from dashboard.quarantine.services import Actor, Terms, quarantine_create
 from dashboard.quarantine.states import Action, ActorKind
 from ingest.models import Project, Test, Token
-from ingest.processing import upload_process
 from ingest.services import token_create
 from tests.api_client import Program
 from tests.dashboard.analysed import Analysed
@@ -52,13 +51,6 @@ def bot(shop: Analysed) -> Program:
 @pytest.fixture(scope="module")
 def schema() -> Schema:
     return Schema()
-
-
-@pytest.fixture
-def worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Uploads are processed when a worker is woken, and not by another process."""
-    wake = lambda upload_id: upload_process(upload_id=upload_id)  # noqa: E731
-    monkeypatch.setattr("dashboard.api.quarantine.gate.wake_worker", wake)
 
 
 Quarantined = Callable[..., object]

@@ -36,8 +36,13 @@ def assert_told_to_come_back(installation: Installation) -> None:
 
 
 def assert_held(installation: Installation, build: int) -> None:
-    """The gate is back, and what it is sent is held and counted as any upload."""
-    body = asked(installation, GATE.format(build), build)[2]
+    """The gate is back, and what it is sent is judged, held and counted as any upload."""
+
+    def decided() -> dict[str, Any] | None:
+        body = asked(installation, GATE.format(build), build)[2]
+        return body if body.get("decided") else None
+
+    body = until(decided, 30, "the gate has decided")
     assert body["passed"] is False
     installation.accepted[build] = body["upload"]
 
