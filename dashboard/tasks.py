@@ -4,6 +4,7 @@ import logging
 
 from celery import Task
 from django.conf import settings
+from django.utils import timezone
 
 from analytics import refreshing
 from dashboard.celery import app
@@ -11,10 +12,12 @@ from dashboard.demo import decisions
 from dashboard.demo import services as demo
 from dashboard.notify import deliveries, digests, experiments, fan_out
 from dashboard.ops import logs
+from dashboard.people import sessions
 from dashboard.quarantine import expiry, renames
 from dashboard.quarantine.policy import service as policy
 from dashboard.retention import deletion, quotas
 from dashboard.retention import services as retention
+from dashboard.retention.ages import sessions_cutoff
 from ingest import processing
 from ingest.models import Project
 
@@ -89,6 +92,7 @@ def sweep_keeping() -> None:
     deletion.deletion_sweep(enough=enough)
     retention.retention_sweep(enough=enough)
     retention.audit_forget()
+    sessions.sessions_forget(before=sessions_cutoff(timezone.now()))
 
 
 @app.task(name="analyses.sweep")

@@ -1,6 +1,7 @@
 """Sessions: made when a person signs in, listed for them, ended one by one or all but this."""
 
 import time
+from datetime import datetime
 from typing import Any
 
 from django.contrib.auth import login, logout
@@ -8,7 +9,7 @@ from django.contrib.auth.models import User
 from django.contrib.sessions.backends.db import SessionStore
 from django.contrib.sessions.models import Session
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
@@ -81,4 +82,15 @@ def sessions_end(*, user: User, but: str | None = None) -> int:
     ending.delete()
     if keys:
         audit("session.ended", target=user.get_username(), before={"sessions": len(keys)})
+    return len(keys)
+
+
+@transaction.atomic
+def sessions_forget(*, before: datetime, at_most: int = 1_000) -> int:
+    """Delete sessions that ended before a moment, and what was listed of them; how many."""
+    ended = Session.objects.filter(expire_date__lt=before).values_list("session_key", flat=True)
+    keys = list(ended[:at_most])
+    Session.objects.filter(session_key__in=keys, expire_date__lt=before).delete()
+    listed = SignedIn.objects.filter(~Exists(Session.objects.filter(session_key=OuterRef("key"))), seen_at__lt=before)
+    listed.filter(pk__in=list(listed.values_list("pk", flat=True)[:at_most])).delete()
     return len(keys)

@@ -29,6 +29,10 @@ LONGEST = Ages(uploads=MOST_DAYS, texts=MOST_DAYS, reports=MOST_DAYS, analyses=9
 AUDIT_DAYS = 0
 """The audit log is the instance's and not a project's: by default for ever (AUDIT_DAYS)."""
 LEAST_AUDIT_DAYS = 90
+DIGEST_DAYS = 30
+"""Notes that a project's digest of a day was made; the last one stays, since the next digest begins where it ended."""
+ENDED_SESSION_DAYS = 1
+"""A session of somebody who signed in, after its end (SESSION_SECONDS); it lets nobody in from its end on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +45,16 @@ class Cutoffs:
     analyses: datetime | None
     decisions: datetime | None
     deliveries: datetime | None
+    digests: datetime | None
 
 
 def cutoffs(ages: Ages, now: datetime) -> Cutoffs:
-    return Cutoffs(**{field.name: _before(getattr(ages, field.name), now) for field in fields(Ages)})
+    of_project = {field.name: _before(getattr(ages, field.name), now) for field in fields(Ages)}
+    return Cutoffs(**of_project, digests=_before(DIGEST_DAYS, now))
+
+
+def sessions_cutoff(now: datetime) -> datetime:
+    return now - timedelta(days=ENDED_SESSION_DAYS)
 
 
 def _before(days: int | None, now: datetime) -> datetime | None:

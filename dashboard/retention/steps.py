@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from analytics.lab.split_models import Collection, Split
 from analytics.models import Analysis
-from dashboard.notify.models import Delivery
+from dashboard.notify.models import Delivery, DigestMade
 from dashboard.quarantine.models import GateDecision
 from dashboard.retention.ages import Cutoffs
 from ingest.lab.coverage_models import Coverage
@@ -175,6 +175,14 @@ def _old_deliveries(project_id: int, cutoffs: Cutoffs) -> "QuerySet[Delivery] | 
     return Delivery.objects.filter(project_id=project_id, state__in=done, created_at__lt=cutoffs.deliveries)
 
 
+def _old_digests(project_id: int, cutoffs: Cutoffs) -> "QuerySet[DigestMade] | None":
+    """All but the last: the next digest begins where that one ended."""
+    if cutoffs.digests is None:
+        return None
+    later = DigestMade.objects.filter(project=OuterRef("project"), day__gt=OuterRef("day"))
+    return DigestMade.objects.filter(Exists(later), project_id=project_id, at__lt=cutoffs.digests)
+
+
 def _delete(model: Any) -> Callable[[Ids], object]:
     """Rows and what hangs on them; of the rows themselves only the id is read, their vectors may be large."""
     return lambda ids: model._base_manager.filter(pk__in=ids).only("pk").delete()
@@ -194,4 +202,5 @@ STEPS = (
     Step("analyses", "earlier analyses go", _old_analyses, _delete(Analysis)),
     Step("decisions", "answers of the gate go", _old_decisions, _delete(GateDecision)),
     Step("deliveries", "notifications that were sent go", _old_deliveries, _delete(Delivery)),
+    Step("digests", "notes that a day's digest was made go", _old_digests, _delete(DigestMade)),
 )

@@ -4,6 +4,7 @@ import csv
 import json
 import re
 from collections import Counter
+from datetime import timedelta
 
 import pytest
 from django.db import connection
@@ -20,7 +21,7 @@ from ingest.models import Project, Report, Run
 from ingest.selectors import runs_of
 from tests.conftest import PRODUCERS, Send, report_of
 from tests.web.analysed_project import Demo
-from tests.web.history import flaky_history, sent
+from tests.web.history import BEGAN, flaky_history, sent
 from tests.web.test_pages import at, failing, passing, report, text_of
 
 
@@ -132,6 +133,22 @@ def test_what_came_to_a_run_after_its_analysis_counts(page: Client, project: Pro
     assert bulk(send, 20).pk == run.pk
     assert "infrastructure incident" in lead_of(page, run)
     assert ended(text_of(page, at("runs")))[0] == "incident"
+
+
+@pytest.mark.parametrize("broken", [False, True], ids=["never before", "on main before"])
+def test_results_that_the_analysis_leaves_out_were_not_broken_before_for_that(
+    page: Client, project: Project, send: Send, *, broken: bool
+) -> None:
+    """Two results of one name, of which nobody says whether they are attempts: in list and page alike."""
+    for hour in range(4):
+        sent(send, hour, {"calm": "no"} if broken else {}, "steady" if broken else "steady calm")
+    twice = report(failing("calm"), passing("calm"), passing("steady"))
+    began = BEGAN + timedelta(hours=20)
+    run = Run.objects.get(pk=send(twice, build_id="twice", branch="topic", commit="e" * 40, started_at=began).run_id)
+    analysis_refresh(project=project)
+    assert ("was broken on main before" in lead_of(page, run)) is broken
+    assert ("needs you" in lead_of(page, run)) is not broken
+    assert rows_of(text_of(page, at("runs"), end="broken" if broken else "regression"))[0] == run.pk
 
 
 def test_a_failure_that_a_retry_cleared_does_not_make_a_run_red(page: Client, send: Send) -> None:
