@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import secrets
 import signal
 from types import FrameType
@@ -13,7 +14,7 @@ from flakeboard import console
 from flakeboard.alerts import alert
 from flakeboard.detection import summary
 from flakeboard.detection.answer import answer
-from flakeboard.detection.experiment import Experiment, WrongCommand, runner_call
+from flakeboard.detection.experiment import Experiment, NothingToDo, WrongCommand, runner_call
 from flakeboard.detection.findings import UNKNOWN
 from flakeboard.detection.journal import Journal, path_of
 from flakeboard.detection.parameters import Parameters
@@ -53,6 +54,7 @@ def _add_orders(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--no-reverse", action="store_true", help="never run the reverse of a clean random order")
     group.add_argument("--interleave", action="store_true", help="also orders that tear classes and files apart")
     group.add_argument("--only", action="append", default=[], metavar="NODEID|GLOB", help="look at these tests alone")
+    group.add_argument("--changed-since", default="", metavar="REF", help="look at new and changed tests alone")
     group.add_argument(
         "--fresh", choices=("auto", "process", "fork"), default="auto", help="a new process or a fork for each order"
     )
@@ -141,7 +143,7 @@ def _journal(options: argparse.Namespace) -> tuple[Journal, Parameters]:
         "protocol": parameters.protocol,
         "parameters": parameters.to_json(),
         "seed": parameters.seed,
-        "whole": not parameters.only,
+        "whole": not parameters.only and not parameters.changed_since,
         "revision": metadata.get("commit", ""),
         "metadata": metadata,
     }
@@ -162,6 +164,8 @@ def _parameters(options: argparse.Namespace) -> Parameters:
         minimize=options.minimize,
         cleaners=options.cleaners,
         only=tuple(options.only),
+        protocol="changed" if options.changed_since else "orders",
+        changed_since=options.changed_since,
         fresh=options.fresh,
         reset=options.reset,
         order_timeout=options.order_timeout,
@@ -199,7 +203,8 @@ class _Detection:
     def _run(self) -> int:
         key = self._journal.head["key"]
         console.say(f"experiment {key}, seed {self._parameters.seed}; to go on if it is cut short: --resume {key}")
-        self._announce()
+        if not self._parameters.changed_since:
+            self._announce()
         suspects = Suspects(self._api, self._journal)
         experiment = Experiment(self._parameters, self._journal, console.say, suspects)
         interrupted = False
@@ -207,6 +212,10 @@ class _Detection:
             experiment.run()
         except KeyboardInterrupt:
             interrupted = True
+        except NothingToDo:
+            console.say(f"nothing to do: no test is new or changed since {self._parameters.changed_since}")
+            os.remove(self._journal.path)
+            return DONE
         told = answer(experiment.result, self._journal)
         self._journal.conclude(told)
         for line in summary.lines(experiment.result):

@@ -10,6 +10,7 @@ from flakeboard.detection.findings import BRITTLE, OD, POLLUTER, Finding, Group
 from flakeboard.detection.journal import Journal
 from flakeboard.detection.laboratory import ORDER, TRY, Laboratory
 from flakeboard.detection.outcomes import fails
+from flakeboard.detection.targets import STEPS, Target
 from flakeboard.orders.suite import digest_of
 
 
@@ -27,8 +28,16 @@ def answer(result: Result, journal: Journal) -> dict[str, Any]:
         "orders": _orders(lab, journal),
         "pairs": _pairs(lab, journal),
         "found": [_found(lab, finding) for finding in sorted(result.findings, key=lambda each: each.test)],
+        **({"targets": [_target(lab, target) for target in result.targets]} if result.targets else {}),
         "seconds": round(journal.spent, 3),
     }
+
+
+def _target(lab: Laboratory, target: Target) -> dict[str, Any]:
+    """How far a new or changed test was looked at."""
+    told = {"test": lab.suite.cases[target.test].id, "status": target.status, "pairs": target.pairs}
+    missing = [step for step in STEPS if step not in target.done]
+    return {**told, "done": target.done, "not_done": missing, "leaves": target.leaves}
 
 
 def _orders(lab: Laboratory, journal: Journal) -> list[dict[str, Any]]:

@@ -13,8 +13,8 @@ from flakeboard.detection.verification import Verification
 
 
 def find_dependencies(procedure: Procedure, suspects: Suspects) -> None:
-    """Each order-dependent test in turn, with an equal share of what is left of the budget."""
-    waiting = procedure.order_dependent()
+    """Each order-dependent test that has no role yet in turn, with an equal share of what is left of the budget."""
+    waiting = [finding for finding in procedure.order_dependent() if not finding.role]
     while waiting:
         finding = waiting.pop(0)
         left = max(procedure.budget - procedure.lab.spent, 0.0)

@@ -10,6 +10,7 @@ from typing import Any, Callable, Mapping, Sequence
 
 from flakeboard import runners
 from flakeboard.detection import dependencies, reference
+from flakeboard.detection.changes import NEW, TestChanges, changes_since
 from flakeboard.detection.crashes import TooManyCrashes
 from flakeboard.detection.findings import BRITTLE, Finding
 from flakeboard.detection.forks import ForkExecutor
@@ -22,6 +23,7 @@ from flakeboard.detection.procedure import Procedure
 from flakeboard.detection.processes import ProcessExecutor
 from flakeboard.detection.records import Collection
 from flakeboard.detection.suspects import Suspects
+from flakeboard.detection.targets import FEW_RUNS, PAIRS, Target, TargetSteps
 from flakeboard.orders.seeded import draw
 from flakeboard.problems import Problem
 from flakeboard.runners.runner import RunnerCall
@@ -36,6 +38,10 @@ class WrongCommand(Problem):
     """The command is none that `detect` can reorder."""
 
 
+class NothingToDo(Exception):
+    """No test is new or changed."""
+
+
 @dataclass
 class Result:
     """What is known at the end, or when the experiment was interrupted."""
@@ -47,6 +53,8 @@ class Result:
     """Of the original order that counts."""
     findings: list[Finding] = field(default_factory=list)
     collection: Collection | None = None
+    targets: Sequence[Target] = ()
+    """With --changed-since: the tests that were looked at, and how far."""
 
 
 def runner_call(command: Sequence[str]) -> RunnerCall:
@@ -73,6 +81,9 @@ class Experiment:
         self._injection = Injection(self._call, self._folder, os.environ, seed)
         self._process = ProcessExecutor(self._injection)
         self._fork: ForkExecutor | None = None
+        self._changes = changes_since(parameters.changed_since) if parameters.changed_since else None
+        self._targets: list[Target] = []
+        self._fixtures: dict[int, set[str]] = {}
 
     def run(self) -> None:
         """Raises Problem where it cannot be done, and KeyboardInterrupt."""
@@ -89,13 +100,18 @@ class Experiment:
 
     def _detect(self) -> None:
         parameters, limit = self._parameters, self._first_limit
+        if self._changes and not any(path.endswith(".py") for path in self._changes.files):
+            raise NothingToDo
         lab = self._laboratory()
         found = reference.establish(lab, parameters.tries, parameters.without_failing, self._say, limit)
         self.result.tries, self.result.seconds, self.result.findings = found.tries, found.seconds, found.findings
         reference.choose(lab, found, self._fork, self._why_not, parameters.tries, self._say)
         procedure = Procedure(lab, parameters, found, self._say)
         try:
-            procedure.run_rounds()
+            if self._targets:
+                self._look_at_targets(procedure)
+            else:
+                procedure.run_rounds()
             dependencies.find_dependencies(procedure, self._suspects)
             self._repeat_plainly(lab, procedure.order_dependent())
         except TooManyCrashes as problem:
@@ -103,6 +119,29 @@ class Experiment:
             self._say(str(problem))
         finally:
             self.result.findings, self.result.ended = list(procedure.known.values()), procedure.ended
+
+    def _look_at_targets(self, procedure: Procedure) -> None:
+        steps = TargetSteps(procedure, self._targets, self._fixtures)
+        self.result.targets = steps.targets
+        steps.run(FEW_RUNS)
+        dependencies.find_dependencies(procedure, self._suspects)  # before the pairs, which may take all the time
+        steps.run(PAIRS)
+
+    def _find_targets(self, lab: Laboratory, first: Collection) -> None:
+        """New and changed tests; NothingToDo if there are none."""
+        tests = TestChanges(self._changes, first.rootdir) if self._changes else None
+        if tests is None:
+            return
+        statuses = {place: tests.status(case.id) for place, case in enumerate(lab.suite.cases)}
+        wanted = self._parameters.is_wanted
+        self._targets = [
+            Target(place, status) for place, status in statuses.items() if status and wanted(lab.suite.cases[place].id)
+        ]
+        self._fixtures = {place: set(first.tests[case.id][2]) for place, case in enumerate(lab.suite.cases)}
+        if not self._targets:
+            raise NothingToDo
+        new = sum(target.status == NEW for target in self._targets)
+        self._say(f"{new:,} new and {len(self._targets) - new:,} changed tests since {self._parameters.changed_since}")
 
     def _repeat_plainly(self, lab: Laboratory, findings: Sequence[Finding]) -> None:
         """Run each minimal order as a person would type it: the finding says if that shows nothing."""
@@ -136,6 +175,7 @@ class Experiment:
             lab.not_run[name] = "is collected twice; the first one counts"
         self.result.lab, self.result.collection = lab, first
         self._plain = PlainRun(self._call, self._process, first)
+        self._find_targets(lab, first)
         self._say(f"{len(names):,} tests are collected")
         for name, why in lab.not_run.items():
             self._say(f"{name}: {why}")

@@ -68,18 +68,24 @@ class Procedure:
             self.ended = "budget"
 
     def _run_round(self, current: Round, count: int) -> list[int]:
-        """Run an order and look at every test that failed in it; returns those that were not known before."""
-        wanted = [place for place in current.order if place not in self.lab.left_out]
-        order, outcome = without_crashes(
-            self.lab, wanted, lambda left: self.lab.order(left, current.number, current.how, current.seed)
-        )
-        if outcome.void:
+        """Run a round, and tell what it brought; returns the tests that were not known before."""
+        new, failed = self.run_order(current.order, current.number, current.how, current.seed, current.is_usual)
+        if failed is None:
             self._say(f"order {current.number} of {count} is void: --reset failed")
             return []
-        new = self._look(order, outcome, current.how, current.is_usual, current.number)
         about = current.how.replace("-", " ") if current.how.startswith("reverse-of") else current.how
-        self._say(f"order {current.number} of {count}, {about}: {len(outcome.failed)} failed, {len(new)} new")
+        self._say(f"order {current.number} of {count}, {about}: {failed} failed, {len(new)} new")
         return new
+
+    def run_order(
+        self, order: Sequence[int], round: int, how: str, seed: str = "", usual: bool = True
+    ) -> tuple[list[int], int | None]:
+        """Run an order and look at every test that failed in it: those not known before, and how many; None if void."""
+        wanted = [place for place in order if place not in self.lab.left_out]
+        ran, outcome = without_crashes(self.lab, wanted, lambda left: self.lab.order(left, round, how, seed))
+        if outcome.void:
+            return [], None
+        return self._look(ran, outcome, how, usual, round), len(outcome.failed)
 
     def _look(self, order: Sequence[int], outcome: Outcome, how: str, usual: bool, round: int) -> list[int]:
         before, parameters = set(self.known), self.parameters
@@ -92,11 +98,11 @@ class Procedure:
                 continue
             if how == ORIGINAL:
                 why = "failed in another run of the original order"
-                self._conclude(Finding(test, NOD, tuple(order[: step + 1]), why))
+                self.conclude(Finding(test, NOD, tuple(order[: step + 1]), why))
             elif self._is_due(test, round):
                 finding = classify(self.lab, order[: step + 1], parameters.confirm, parameters.confirm_original)
                 finding.after_failure, finding.usual = step > outcome.failed[0], usual
-                self._conclude(_survival(finding) if how == TWICE else finding)
+                self.conclude(_survival(finding) if how == TWICE else finding)
         return [test for test in self.known if test not in before]
 
     def _is_due(self, test: int, round: int) -> bool:
@@ -108,7 +114,7 @@ class Procedure:
             return False
         return draw(10_000, self.parameters.seed, "recheck", round, test) < self.parameters.recheck * 100
 
-    def _conclude(self, finding: Finding) -> None:
+    def conclude(self, finding: Finding) -> None:
         """OD can become NOD at any time, never back; a usual and shorter failing order replaces a longer one."""
         known = self.known.get(finding.test)
         if known is None or known.kind == UNKNOWN:

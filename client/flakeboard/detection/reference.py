@@ -24,6 +24,8 @@ class Reference:
     seconds: float
     verdicts: dict[int, str]
     """By test, of the original order that counts."""
+    durations: dict[int, float] = field(default_factory=dict)
+    """Seconds by test."""
     findings: list[Finding] = field(default_factory=list)
     """Tests that ended both ways in this one order."""
 
@@ -60,7 +62,8 @@ def establish(lab: Laboratory, tries: int, without_failing: bool, say: Say, limi
         if not failed and not outcome.void:
             break
     mixed = [place for place, all_seen in seen.items() if _is_mixed(all_seen)]
-    reference = Reference(number + 1, outcome.total, verdicts, [_nod(place, seen[place]) for place in mixed])
+    durations = dict(zip(order, outcome.seconds))
+    reference = Reference(number + 1, outcome.total, verdicts, durations, [_nod(place, seen[place]) for place in mixed])
     if not failed:
         return reference
     always = [place for place in seen if all(map(fails, seen[place]))]

@@ -7,6 +7,7 @@ from typing import Iterator
 from flakeboard.detection.experiment import Result
 from flakeboard.detection.findings import BRITTLE, ID, NOD, OD, Finding, Group
 from flakeboard.detection.laboratory import Laboratory
+from flakeboard.detection.targets import STEPS
 
 _KINDS = {
     NOD: "fails without regard to the order",
@@ -23,10 +24,24 @@ def lines(result: Result) -> Iterator[str]:
     for finding in sorted(result.findings, key=lambda found: found.test):
         yield ""
         yield from _paragraph(lab, finding)
+    if result.targets:
+        yield ""
+        yield from _targets(lab, result)
     if lab.not_run:
         yield ""
         yield f"not run, or not in all orders: {len(lab.not_run):,}"
         yield from (f"  {name}: {why}" for name, why in lab.not_run.items())
+
+
+def _targets(lab: Laboratory, result: Result) -> Iterator[str]:
+    """What of each new or changed test was done, found and left behind."""
+    found = {finding.test for finding in result.findings}
+    for target in result.targets:
+        missing = [step for step in STEPS if step not in target.done]
+        about = "found above" if target.test in found else f"nothing found, {target.pairs:,} pairs covered"
+        ends = f"; not done: {', '.join(missing)}" if missing else ""
+        yield f"{lab.suite.cases[target.test].id} ({target.status}): {about}{ends}"
+        yield from (f"  it leaves {what}" for what in target.leaves)
 
 
 def _headline(result: Result) -> str:
