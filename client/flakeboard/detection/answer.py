@@ -28,6 +28,8 @@ def answer(result: Result, journal: Journal) -> dict[str, Any]:
         "orders": _orders(lab, journal),
         "pairs": _pairs(lab, journal),
         "found": [_found(lab, finding) for finding in sorted(result.findings, key=lambda each: each.test)],
+        **({"iterations": result.iterations} if result.iterations else {}),
+        **({"iteration": journal.head["iteration"]} if journal.head.get("iteration") else {}),
         **({"targets": [_target(lab, target) for target in result.targets]} if result.targets else {}),
         "seconds": round(journal.spent, 3),
     }

@@ -57,9 +57,9 @@ def _write_order(journal: Journal, roster: Roster, entry: Mapping[str, Any], fol
         "flakeboard.how": str(entry["how"]),
         "flakeboard.seed": str(entry["seed"]),
     }
-    if _iteration(journal):
-        properties["flakeboard.iteration"] = str(_iteration(journal))
-        properties["flakeboard.kind"] = str(entry.get("same", "same"))
+    if entry.get("iteration"):
+        properties["flakeboard.iteration"] = str(entry["iteration"])
+        properties["flakeboard.kind"] = str(entry["same"])
     path = os.path.join(folder, f"order-{entry['n']}.xml")
     sequence = _sequence(roster, entry["order"], outcome, float(entry["at"]))
     truncated = f"pytest {outcome.ended}" if outcome.ended else ""

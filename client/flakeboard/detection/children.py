@@ -16,13 +16,14 @@ _LINES = 12
 
 
 class Child:
-    def __init__(self, command: Sequence[str], environ: Mapping[str, str], log: str) -> None:
+    def __init__(self, command: Sequence[str], environ: Mapping[str, str], log: str, folder: str | None = None) -> None:
         self._log = log
         with open(log, "wb") as output:
             try:
                 self._process = subprocess.Popen(
                     list(command),
                     env=dict(environ),
+                    cwd=folder,
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=subprocess.STDOUT,
@@ -73,3 +74,10 @@ class Child:
             return ""
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         return " / ".join(lines[-_LINES:])
+
+
+def run_shell(command: str, folder: str | None = None, environ: Mapping[str, str] | None = None) -> int:
+    """The exit code of a command that the user wrote for a shell."""
+    given = None if environ is None else dict(environ)
+    done = subprocess.run(command, shell=True, cwd=folder, env=given, stdin=subprocess.DEVNULL, check=False)  # noqa: S602
+    return done.returncode

@@ -46,7 +46,7 @@ class ForkExecutor:
         self._read = b""
         job = injection.write_job(collection=path, requests=requests, replies=replies)
         log = os.path.join(injection.folder, "pytest.log")
-        self._child = Child(injection.command(), injection.environ(job), log)
+        self._child = Child(injection.command(), injection.environ(job), log, injection.working_folder)
         ready = self._reply(self._limit)
         self.collection = read_collection(path)
         if self.collection is not None and self.collection.errors:

@@ -17,8 +17,17 @@ _COVERAGE = "COVERAGE_FILE"
 class Injection:
     """Builds the command, its environment and its job file, below a folder of our own."""
 
-    def __init__(self, call: RunnerCall, folder: str, environ: Mapping[str, str], randomly_seed: int) -> None:
+    def __init__(
+        self,
+        call: RunnerCall,
+        folder: str,
+        environ: Mapping[str, str],
+        randomly_seed: int,
+        working_folder: str | None = None,
+    ) -> None:
         self.folder = folder
+        self.working_folder = working_folder
+        """Where the command runs; None for where we do."""
         self._call = call
         self._environ = dict(environ)
         self._seed = randomly_seed

@@ -16,8 +16,9 @@ FOLDER = ".flakeboard"
 ANSWER = "answer"
 
 
-def path_of(key: str, folder: str = "") -> str:
-    return os.path.join(folder or FOLDER, f"experiment-{key}.jsonl")
+def path_of(name: str) -> str:
+    """The journal of an experiment, or of one iteration of it on this machine."""
+    return os.path.join(FOLDER, f"experiment-{name}.jsonl")
 
 
 class Journal:

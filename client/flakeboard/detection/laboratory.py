@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
 from typing import Any, Mapping, Protocol, Sequence
 
+from flakeboard.detection.children import run_shell
 from flakeboard.detection.journal import Journal
 from flakeboard.detection.outcomes import NOT_RUN, Outcome, from_json, to_json
 from flakeboard.orders.suite import Suite, case_of
@@ -127,10 +127,7 @@ class Laboratory:
         return outcome
 
     def _was_reset(self) -> bool:
-        if not self._reset:
-            return True
-        done = subprocess.run(self._reset, shell=True, stdin=subprocess.DEVNULL, check=False)  # noqa: S602 - the user's
-        return done.returncode == 0
+        return not self._reset or run_shell(self._reset) == 0
 
     def close(self) -> None:
         self.executor.close()

@@ -8,15 +8,19 @@ from typing import Any, Mapping
 
 from flakeboard.detection.rounds import DEFAULT
 
+ORDERS, CHANGED, RERUNS = "orders", "changed", "reruns"
+
 
 @dataclass(frozen=True)
 class Parameters:
     command: tuple[str, ...] = ()
-    protocol: str = "orders"
+    protocol: str = ORDERS
     how: tuple[str, ...] = DEFAULT
     orders: int = 20
     budget: float = 30.0
     """Minutes."""
+    has_budget: bool = True
+    """Reruns have none unless it is given: they are as long as their runs."""
     tries: int = 3
     recheck: float = 100.0
     confirm: int = 3

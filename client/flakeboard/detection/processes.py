@@ -65,7 +65,8 @@ class ProcessExecutor:
         written = injection.write_job(collection=self._path, temporary=injection.fresh("t"), **job)
         log = os.path.join(injection.folder, "pytest.log")
         more = environ if isinstance(environ, dict) else None
-        child = Child(injection.command(arguments), injection.environ(written, more), log)
+        command, given = injection.command(arguments), injection.environ(written, more)
+        child = Child(command, given, log, injection.working_folder)
         try:
             return child, child.wait(limit)
         except BaseException:

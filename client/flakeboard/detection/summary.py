@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Iterator
 
 from flakeboard.detection.experiment import Result
-from flakeboard.detection.findings import BRITTLE, ID, NOD, OD, Finding, Group
+from flakeboard.detection.findings import BRITTLE, ID, INFRASTRUCTURE, NOD, OD, Finding, Group
 from flakeboard.detection.laboratory import Laboratory
 from flakeboard.detection.targets import STEPS
 
 _KINDS = {
     NOD: "fails without regard to the order",
+    INFRASTRUCTURE: "changes between environments and never within one",
     ID: "depends on the hash seed",
 }
 
@@ -55,8 +56,7 @@ def _paragraph(lab: Laboratory, finding: Finding) -> Iterator[str]:
     name = lab.suite.cases[finding.test].id
     if finding.kind != OD:
         yield f"{name}: {_KINDS.get(finding.kind, 'is not classified')}"
-        if finding.why:
-            yield f"  {finding.why}"
+        yield from (f"  {line}" for line in (finding.why, *finding.notes) if line)
         return
     yield f"{name}: {finding.role or 'order-dependent'}"
     passed, of = finding.alone
