@@ -1,6 +1,6 @@
 """Run the benchmarks on a PostgreSQL of their own: `python -m bench [name …]`.
 
-`load` and `scale` run only by name: they take minutes and gigabytes."""
+`load`, `scale` and `orders` run only by name: they take minutes and gigabytes."""
 
 import argparse
 import sys
@@ -67,7 +67,12 @@ def _large(options: argparse.Namespace) -> dict[str, Bench]:
         part = day.Slice(options.slice, options.slice_reports or day.REPORTS)
         return scale.run(scale.Plan(options.part, options.tests, options.made, options.rounds, part))
 
-    return {"load": load, "scale": scale}
+    def orders() -> Iterable[Outcome]:
+        from bench import detection
+
+        return detection.run()
+
+    return {"load": load, "scale": scale, "orders": orders}
 
 
 if __name__ == "__main__":

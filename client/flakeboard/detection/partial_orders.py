@@ -10,7 +10,7 @@ from flakeboard.detection.rounds import ISOLATION, ONE_BY_ONE, PAIRS, TWICE
 
 
 def partial_orders(lab: Laboratory, how: str, parameters: Parameters) -> Iterator[tuple[int, ...]]:
-    """Lazily: a test that ends the process meanwhile is in none of those that follow."""
+    """Lazily: a test that ends the process meanwhile is in none of those that follow, and other pairs stay covered."""
     targets = [place for place in lab.tests if parameters.is_wanted(lab.suite.cases[place].id)]
     if how == ISOLATION:
         orders: Iterator[tuple[int, ...]] = ((test,) for test in targets)
@@ -23,8 +23,9 @@ def partial_orders(lab: Laboratory, how: str, parameters: Parameters) -> Iterato
     else:
         raise ValueError(f"not a configuration of parts: {how}")
     for order in orders:
-        if not lab.left_out.keys() & set(order):
-            yield order
+        left = tuple(test for test in order if test not in lab.left_out)
+        if left == order or (how == PAIRS and len(left) > 1):
+            yield left
 
 
 def _plan(lab: Laboratory, parameters: Parameters) -> Iterator[tuple[int, ...]]:

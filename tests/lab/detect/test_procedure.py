@@ -213,6 +213,17 @@ def test_configurations_of_parts_find_what_they_are_for(laboratory: Build, how: 
     assert set(found(procedure)) <= {TESTS[2], TESTS[12]}
 
 
+def test_a_test_that_is_left_out_costs_no_other_pair(laboratory: Build) -> None:
+    world = World(TESTS).victim(TESTS[5], TESTS[1]).victim(TESTS[2], TESTS[17])
+    lab = laboratory(world)
+    detect(lab, how=("pairs",), minimize="no", without_failing=True)
+    orders = [entry["order"] for entry in lab.journal.entries if entry["kind"] == "order"]
+    seen = {pair for order in orders for pair in zip(order, order[1:], strict=False)}
+    others = [place for place in range(len(TESTS)) if place != 5]
+    assert {(one, other) for one in others for other in others if one != other} <= seen
+    assert not any(5 in order for order in orders)
+
+
 def test_the_original_order_shows_flaky_tests_without_any_classification(laboratory: Build) -> None:
     lab = laboratory(World(TESTS, rates={TESTS[8]: 0.2}), seed=5)
     procedure = detect(lab, how=("original-order",))
