@@ -64,7 +64,7 @@ class TestFinding(models.Model):
 
 
 class ClusterFinding(models.Model):
-    """Tests whose failures are related: they fail together, or with the same words."""
+    """Tests whose failures are related: they fail together, or with the same message."""
 
     class View(models.TextChoices):
         TOGETHER = "together"

@@ -107,8 +107,8 @@ def incidents_of(analysis: Analysis | None) -> "QuerySet[IncidentFinding]":
 
 def decisions_of(project_id: int) -> dict[int, int]:
     """Report id -> what a person said of it as an incident."""
-    said = IncidentDecision.objects.filter(project_id=project_id).values_list("report_id", "word")
-    return {report: CONFIRMED if word == IncidentDecision.Word.CONFIRMED else REJECTED for report, word in said}
+    decisions = IncidentDecision.objects.filter(project_id=project_id).values_list("report_id", "word")
+    return {report: CONFIRMED if word == IncidentDecision.Word.CONFIRMED else REJECTED for report, word in decisions}
 
 
 def refresh_of(project_id: int) -> Refresh | None:

@@ -29,8 +29,8 @@ def aliases(project_id: int) -> object:
 
 def decisions(project_id: int) -> object:
     """What people said of incidents."""
-    said = IncidentDecision.objects.filter(project_id=project_id).order_by("report_id")
-    return list(said.values_list("report_id", "word", "decided_at"))
+    decided = IncidentDecision.objects.filter(project_id=project_id).order_by("report_id")
+    return list(decided.values_list("report_id", "word", "decided_at"))
 
 
 def dependencies(project_id: int) -> object:

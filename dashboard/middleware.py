@@ -60,8 +60,8 @@ def who_asks(get_response: Handler) -> Handler:
     def middleware(request: HttpRequest) -> HttpResponse:
         with asking(request):
             response = get_response(request)
-            asked = hasattr(request, "_cached_user")  # where the page did not ask who it is, nor do we
-            if asked and response.status_code < 400 and request.user.is_authenticated:
+            user_was_read = hasattr(request, "_cached_user")  # where the page did not ask who it is, nor do we
+            if user_was_read and response.status_code < 400 and request.user.is_authenticated:
                 session_seen(request)
             return response
 

@@ -139,9 +139,9 @@ _PLACES = f"""
 
 def _places(project: Project, found: TestHistory) -> _Places:
     oldest = found[-1].placed_at if len(found) else datetime.max.replace(tzinfo=UTC)
-    asked = {"default_branch": project.default_branch, "rosters": list(found.rosters), "oldest": oldest}
+    parameters = {"default_branch": project.default_branch, "rosters": list(found.rosters), "oldest": oldest}
     with connection.cursor() as cursor:
-        cursor.execute(_PLACES, asked)
+        cursor.execute(_PLACES, parameters)
         ids, environment, main, revision, partial, order = cursor.fetchone()
     report_id = np.frombuffer(bytes(ids or b""), dtype=">i8").astype(np.int64)
     return _Places(report_id, environment or [], _flags(main), revision or [], _flags(partial), order or [])

@@ -103,7 +103,7 @@ _BY_NAME = """
 def numbers_by_name(project_id: int, numbers: Ints, *, descending: bool, start: int, size: int) -> list[int]:
     """A page of these tests, sorted by name."""
     query = _BY_NAME.format(direction="DESC" if descending else "ASC")
-    asked = "{" + ",".join(map(str, numbers.tolist())) + "}"
+    array = "{" + ",".join(map(str, numbers.tolist())) + "}"
     with connection.cursor() as cursor:
-        cursor.execute(query, [project_id, asked, size, start])
+        cursor.execute(query, [project_id, array, size, start])
         return [number for (number,) in cursor.fetchall()]

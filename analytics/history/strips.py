@@ -16,15 +16,15 @@ def strips(project_id: int, numbers: Sequence[int]) -> dict[int, tuple[bool | No
     """Test -> its last executions in the newest reports, oldest first: True passed, False failed, None skipped."""
     if not numbers:
         return {}
-    asked = np.array(sorted(numbers))
+    tests = np.array(sorted(numbers))
     newest = Report.counted.filter(project_id=project_id).order_by("-placed_at", "-pk")
     reports = list(newest.values_list("roster_id", "verdicts")[:REPORTS_READ])
-    places = _places({roster for roster, _ in reports}, asked)
-    seen: dict[int, list[bool | None]] = {number: [] for number in asked.tolist()}
+    places = _places({roster for roster, _ in reports}, tests)
+    seen: dict[int, list[bool | None]] = {number: [] for number in tests.tolist()}
     for roster, vector in reports:
         inside, at = places[roster]
         verdicts = verdicts_of(np.frombuffer(vector, dtype=np.uint8)[at])
-        for number, verdict in zip(asked[inside].tolist(), verdicts.tolist(), strict=True):
+        for number, verdict in zip(tests[inside].tolist(), verdicts.tolist(), strict=True):
             if len(seen[number]) < STRIP_LENGTH:
                 seen[number].append(_MEANS[verdict])
     return {number: tuple(reversed(verdicts)) for number, verdicts in seen.items()}
@@ -33,12 +33,12 @@ def strips(project_id: int, numbers: Sequence[int]) -> dict[int, tuple[bool | No
 _MEANS = {Verdict.PASS: True, Verdict.FAIL: False, Verdict.ERROR: False, Verdict.SKIP: None}
 
 
-def _places(rosters: set[int], asked: "np.ndarray") -> dict[int, tuple["np.ndarray", "np.ndarray"]]:
+def _places(rosters: set[int], tests: "np.ndarray") -> dict[int, tuple["np.ndarray", "np.ndarray"]]:
     """Roster -> which of the tests it holds, and the rows of those."""
     found = Roster.objects.filter(pk__in=rosters).values_list("pk", "form", "base", "members")
-    return {roster: _within(decode_members(form, base, members), asked) for roster, form, base, members in found}
+    return {roster: _within(decode_members(form, base, members), tests) for roster, form, base, members in found}
 
 
-def _within(members: "np.ndarray", asked: "np.ndarray") -> tuple["np.ndarray", "np.ndarray"]:
-    inside = np.isin(asked, members, assume_unique=True)
-    return inside, np.searchsorted(members, asked[inside])
+def _within(members: "np.ndarray", tests: "np.ndarray") -> tuple["np.ndarray", "np.ndarray"]:
+    inside = np.isin(tests, members, assume_unique=True)
+    return inside, np.searchsorted(members, tests[inside])

@@ -36,7 +36,7 @@ def elsewhere(project: Project, judged: JudgedRun, numbers: Sequence[int]) -> di
     if not numbers:
         return {}
     at = max((report.placed_at for report in judged.reports), default=run.placed_at)
-    asked = {
+    parameters = {
         "numbers": list(numbers),
         "project": project.pk,
         "request": run.pull_request,
@@ -46,7 +46,7 @@ def elsewhere(project: Project, judged: JudgedRun, numbers: Sequence[int]) -> di
         "today": at - _TODAY,
     }
     with connection.cursor() as cursor:
-        cursor.execute(_FAILURES, asked)
+        cursor.execute(_FAILURES, parameters)
         found = {number: counts for number, *counts in cursor.fetchall()}
     runs = _runs(project, run, at)
     return {number: Elsewhere(here, runs, on_main, others) for number, (here, on_main, others) in found.items()}
@@ -77,14 +77,14 @@ _FAILURES = f"""
 
 def whose_sentence(found: Elsewhere, broken: Broken | None, run: Run, branch: str) -> str:
     """A sentence on whose change the failure points to, or an empty string if it points to none."""
-    said = []
+    parts = []
     if broken is not None and run.pull_request:
-        said.append(f"also failing on {branch} since {_ago(run.placed_at - broken.placed_at)} (run {broken.run})")
+        parts.append(f"also failing on {branch} since {_ago(run.placed_at - broken.placed_at)} (run {broken.run})")
     elif run.pull_request:
-        said.append(_in_request(found, branch))
+        parts.append(_in_request(found, branch))
     if found.others:
-        said.append(f"failed on {counted(found.others, 'other pull request')} today")
-    clauses = "; ".join(part for part in said if part)
+        parts.append(f"failed on {counted(found.others, 'other pull request')} today")
+    clauses = "; ".join(part for part in parts if part)
     return f"{clauses[0].upper()}{clauses[1:]}." if clauses else ""
 
 

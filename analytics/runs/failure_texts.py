@@ -31,7 +31,7 @@ class FailureText:
 class FailureTexts:
     """What was said in the run, and what was known before it, by test number."""
 
-    said: Mapping[int, FailureText] = field(default_factory=dict)
+    in_run: Mapping[int, FailureText] = field(default_factory=dict)
     before: Mapping[int, Before] = field(default_factory=dict)
 
     def odd(self, number: int, group: Group) -> bool:
@@ -40,8 +40,8 @@ class FailureTexts:
 
 def texts_of(judged: JudgedRun, numbers: Sequence[int]) -> FailureTexts:
     """How these tests failed, and whether they failed that way before, in two queries."""
-    said = _failure_texts(judged, numbers[:ASKED_OF])
-    return FailureTexts(said, _before(judged, said))
+    texts = _failure_texts(judged, numbers[:ASKED_OF])
+    return FailureTexts(texts, _before(judged, texts))
 
 
 def _failure_texts(judged: JudgedRun, numbers: Sequence[int]) -> dict[int, FailureText]:
@@ -81,19 +81,19 @@ _BEFORE = f"""
 """  # noqa: S608 - our own words
 
 
-def _before(judged: JudgedRun, said: Mapping[int, FailureText]) -> dict[int, Before]:
+def _before(judged: JudgedRun, texts: Mapping[int, FailureText]) -> dict[int, Before]:
     """Whether tests failed before this run, under any of their names, and with the same signature."""
-    if not said:
+    if not texts:
         return {}
-    asked: dict[str, object] = {
-        "numbers": list(said),
-        "signatures": [text.signature for text in said.values()],
+    parameters: dict[str, object] = {
+        "numbers": list(texts),
+        "signatures": [text.signature for text in texts.values()],
         "at": _began(judged),
         "run": judged.run.pk,
         "project": judged.run.project_id,
     }
     with connection.cursor() as cursor:
-        cursor.execute(_BEFORE, asked)
+        cursor.execute(_BEFORE, parameters)
         return {number: Before(failed, same) for number, failed, same in cursor.fetchall()}
 
 

@@ -111,11 +111,11 @@ def _union(members: Mapping[int, tuple[Ints, Ints]], rosters: Collection[int]) -
 
 
 def _verdicts(reports: Sequence[Report], failing: Collection[int], renames: Renames) -> dict[int, Verdict]:
-    asked = np.array(sorted(failing), dtype=np.int64)
+    tests = np.array(sorted(failing), dtype=np.int64)
     found: dict[int, Verdict] = {}
     for vectors in report_vectors([report.pk for report in reports], renames).values() if failing else ():
-        _, place, at = np.intersect1d(asked, vectors.numbers, return_indices=True)
-        for number, verdict in zip(asked[place].tolist(), vectors.verdicts[at].tolist(), strict=True):
+        _, place, at = np.intersect1d(tests, vectors.numbers, return_indices=True)
+        for number, verdict in zip(tests[place].tolist(), vectors.verdicts[at].tolist(), strict=True):
             found[number] = Verdict(verdict)
     return found
 

@@ -17,12 +17,12 @@ class NewestFirst(CursorPagination):
 
     def get_page_size(self, request: Request) -> int:
         """The page size asked for; an invalid number is an error."""
-        asked = request.query_params.get(self.page_size_query_param)
-        if asked is None:
+        size = request.query_params.get(self.page_size_query_param)
+        if size is None:
             return self.page_size
-        if not (asked.isascii() and asked.isdecimal() and 1 <= int(asked[:9]) <= self.max_page_size):
+        if not (size.isascii() and size.isdecimal() and 1 <= int(size[:9]) <= self.max_page_size):
             raise ApiError(422, "invalid", f"page_size is a whole number from 1 to {self.max_page_size}.")
-        return int(asked)
+        return int(size)
 
     def decode_cursor(self, request: Request) -> Cursor | None:
         """DRF hands the position to the database as it came; ours are ids, and anything else is no page of ours."""

@@ -51,11 +51,11 @@ def chart(data: Exposure) -> Figure | None:
 
 
 def table(data: Exposure) -> Table:
-    asked = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1_000)
+    listed = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1_000)
     known = [dict(zip(line.n, line.share, strict=True)) for line in data.lines]
     rows = (
         (f"{n:,}", *(wording.percent(shares.get(n)) for shares in known))
-        for n in asked
+        for n in listed
         if any(n in shares for shares in known)
     )
     return Table(

@@ -93,6 +93,6 @@ def table(data: RerunCurve) -> Table:
         for number in data.numbers
     )
     known = dict(zip(data.n, data.exposed, strict=True))
-    asked = [n for n in (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1_000) if n in known]
-    steps = ((f"chance of exposing it by {n:,}", f"{n:,}", wording.percent(known[n])) for n in asked)
+    listed = [n for n in (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1_000) if n in known]
+    steps = ((f"chance of exposing it by {n:,}", f"{n:,}", wording.percent(known[n])) for n in listed)
     return Table(("What for", "Reruns", "Machine time or chance"), (*numbers, *steps))

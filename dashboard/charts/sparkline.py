@@ -11,10 +11,10 @@ _BAR = 6
 
 def _svg(width: int, label: str, inside: str) -> str:
     """Colours come from the page's style sheet, by class; the label says what a picture cannot."""
-    said = escape(wording.plain(label))
+    title = escape(wording.plain(label))
     return (
-        f'<svg class="fb-spark" role="img" aria-label="{said}" width="{width}" height="{_HEIGHT}" '
-        f'viewBox="0 0 {width} {_HEIGHT}"><title>{said}</title>{inside}</svg>'
+        f'<svg class="fb-spark" role="img" aria-label="{title}" width="{width}" height="{_HEIGHT}" '
+        f'viewBox="0 0 {width} {_HEIGHT}"><title>{title}</title>{inside}</svg>'
     )
 
 

@@ -47,7 +47,7 @@ class DemoQuarantine:
     """A quarantine: how it began, and what was done since."""
 
     first: Act
-    said: dict[str, Any] = field(default_factory=dict)
+    terms: dict[str, Any] = field(default_factory=dict)
     days: int = 30
     then: Sequence[Act] = ()
 
@@ -123,7 +123,7 @@ def _play(project: Project, tests: list[Test], cluster: int | None, decided: Dem
     """Replay one quarantine's history, each act at its own time, up to the first that the services refuse."""
     first = decided.first
     began = end - timedelta(days=first.days_ago)
-    values = {**decided.said, "reason": first.reason, "expires_at": began + timedelta(days=decided.days)}
+    values = {**decided.terms, "reason": first.reason, "expires_at": began + timedelta(days=decided.days)}
     terms = asked_terms(project, tests, values, cluster=cluster)
     try:
         quarantine = quarantine_create(

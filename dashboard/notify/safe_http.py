@@ -153,8 +153,8 @@ def request(
 def _why(target: Target, error: Exception, deadline: float) -> str:
     if time.monotonic() >= deadline or isinstance(error, TimeoutError):
         return f"{target.named} did not answer in time."
-    said = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
-    return f"{target.named} cannot be reached: {said}."
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
+    return f"{target.named} cannot be reached: {reason}."
 
 
 def _left(deadline: float) -> float:

@@ -26,9 +26,9 @@ class BranchQuestion:
 
 def branch_question(project: Project) -> BranchQuestion | None:
     """None where there is nothing to ask: a run of the default branch is known, and CI does not contradict."""
-    said = stated_branch(project)
-    if said and said != project.default_branch:
-        return BranchQuestion(said, 0, by_ci=True)
+    stated = stated_branch(project)
+    if stated and stated != project.default_branch:
+        return BranchQuestion(stated, 0, by_ci=True)
     merged = Run.counted.filter(project=project, pull_request="")
     if merged.filter(default_runs(project)).exists():
         return None

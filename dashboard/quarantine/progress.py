@@ -62,10 +62,10 @@ def progress_of(quarantine: Quarantine, tests: Sequence[Test]) -> Progress:
 def progresses(quarantines: Collection[Quarantine], tests: Tests) -> dict[int, Progress]:
     """Progress by quarantine, decided by its worst test, because a cluster is released as a whole."""
     now = timezone.now()
-    asked = list(
+    spans = list(
         _test_spans([quarantine for quarantine in quarantines if quarantine.activated_at is not None], tests, now)
     )
-    seen = _seen(asked)
+    seen = _seen(spans)
     inside = _scopes(quarantines, seen)
     progress_by_quarantine: dict[int, Progress] = {}
     for quarantine in quarantines:
@@ -111,9 +111,9 @@ _BYTES = f"""
 """  # noqa: S608 - our own words
 
 
-def _seen(asked: Sequence[_TestSpan]) -> dict[tuple[int, int], list[_TestResult]]:
+def _seen(spans: Sequence[_TestSpan]) -> dict[tuple[int, int], list[_TestResult]]:
     """Results by quarantine and test from the time the quarantine was active, newest first."""
-    places = list(_places(asked))
+    places = list(_places(spans))
     found: dict[tuple[int, int], list[_TestResult]] = defaultdict(list)
     if not places:
         return found
@@ -121,25 +121,25 @@ def _seen(asked: Sequence[_TestSpan]) -> dict[tuple[int, int], list[_TestResult]
         "places": [place for place, _, _ in places],
         "rosters": [roster for _, roster, _ in places],
         "positions": [position for _, _, position in places],
-        "since": [asked[place].since for place, _, _ in places],
-        "until": [asked[place].until for place, _, _ in places],
+        "since": [spans[place].since for place, _, _ in places],
+        "until": [spans[place].until for place, _, _ in places],
     }
     with connection.cursor() as cursor:
         cursor.execute(_BYTES, columns)
         for place, run, byte in cursor.fetchall():
-            span = asked[place]
+            span = spans[place]
             found[span.quarantine, span.test].append(_TestResult(run, verdict_of(byte), bool(byte & RETRIED)))
     return found
 
 
-def _places(asked: Sequence[_TestSpan]) -> Iterator[tuple[int, int, int]]:
+def _places(spans: Sequence[_TestSpan]) -> Iterator[tuple[int, int, int]]:
     """Which of the asked, in which roster, at which row; of the rosters that had a report in their time."""
-    if not asked:
+    if not spans:
         return
-    project = Quarantine.objects.filter(pk=asked[0].quarantine).values("project_id")
-    first, last = min(span.since for span in asked), max(span.until for span in asked)
+    project = Quarantine.objects.filter(pk=spans[0].quarantine).values("project_id")
+    first, last = min(span.since for span in spans), max(span.until for span in spans)
     recent = Report.counted.filter(project_id__in=project, placed_at__gte=first, placed_at__lte=last)
-    numbers = np.array([span.number for span in asked])
+    numbers = np.array([span.number for span in spans])
     for roster, form, base, members in Roster.objects.filter(pk__in=recent.values("roster_id")).values_list(
         "pk", "form", "base", "members"
     ):

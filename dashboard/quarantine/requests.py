@@ -40,7 +40,7 @@ def tests_now(project: Project, numbers: Iterable[int]) -> list[Test]:
 
 
 def _members(project: Project, cluster: int | None, view: str) -> list[int]:
-    """Of the current analysis: tests that fail together, or with the same words."""
+    """Of the current analysis: tests that fail together, or with the same message."""
     found = ClusterFinding.objects.filter(analysis=current_analysis(project.pk), view=view, number=cluster)
     data = found.values_list("data", flat=True).first() if cluster is not None and cluster <= _LARGEST else None
     return list(data["tests"]) if data else []

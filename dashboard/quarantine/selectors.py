@@ -57,8 +57,8 @@ def quarantines_of(
         named = Member.objects.filter(
             Q(test__name__icontains=text) | Q(test__classname__icontains=text), test__project_id=project_id
         )
-        said = Q(reason__icontains=text) | Q(ticket_url__icontains=text) | Q(owner__icontains=text)
-        found = found.filter(said | Q(pk__in=named.values("quarantine")))
+        matching = Q(reason__icontains=text) | Q(ticket_url__icontains=text) | Q(owner__icontains=text)
+        found = found.filter(matching | Q(pk__in=named.values("quarantine")))
     if branch or pull_request:
         scoped = found.only("branches")
         found = found.filter(

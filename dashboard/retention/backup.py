@@ -205,8 +205,8 @@ def _feed(source: IO[bytes], target: IO[bytes], wrong: list[Exception]) -> None:
 @contextmanager
 def _running(command: list[str], environment: dict[str, str], **pipes: Any) -> Iterator["subprocess.Popen[bytes]"]:
     """A program that must end well; what it says of why not is told."""
-    with tempfile.TemporaryFile() as said:
-        process = subprocess.Popen(command, env=environment, stderr=said, **pipes)
+    with tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen(command, env=environment, stderr=errors, **pipes)
         try:
             yield process
             code = process.wait()
@@ -218,6 +218,6 @@ def _running(command: list[str], environment: dict[str, str], **pipes: Any) -> I
                     if pipe is not None:
                         pipe.close()
         if code:
-            said.seek(0)
-            words = said.read(10_000).decode(errors="replace").strip().partition("\n")[0] or "it did not say why"
+            errors.seek(0)
+            words = errors.read(10_000).decode(errors="replace").strip().partition("\n")[0] or "it did not say why"
             raise BackupRefused(f"{Path(command[0]).name} ended with {code}: {words}")

@@ -54,11 +54,11 @@ def _folders() -> Iterator[Path]:
 
 def _major(program: Path) -> int | None:
     try:
-        said = subprocess.run([str(program), "--version"], capture_output=True, text=True, timeout=20)
+        answer = subprocess.run([str(program), "--version"], capture_output=True, text=True, timeout=20)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    found = _VERSION.search(said.stdout)
-    return int(found[1]) if said.returncode == 0 and found else None
+    found = _VERSION.search(answer.stdout)
+    return int(found[1]) if answer.returncode == 0 and found else None
 
 
 def how_to_connect() -> tuple[list[str], dict[str, str]]:

@@ -10,11 +10,10 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from analytics.models import Analysis
+from analytics.models import Analysis, Refresh
 from analytics.selectors import analyses_of, refresh_of
 from dashboard import etags
 from dashboard.api.analysis.orders import KnownOrdersSerializer
-from dashboard.api.analysis.refreshes import RefreshSerializer, refresh_told
 from dashboard.api.analysis.reruns import (
     ExposureCurveSerializer,
     LongestBurstsSerializer,
@@ -29,6 +28,27 @@ from dashboard.tasks import refresh_now
 from ingest.models import Project
 
 _FIRST_DAY = date(1970, 1, 1)
+
+
+class RefreshSerializer(serializers.Serializer):
+    """What the next analysis waits for, or how far it is."""
+
+    asked_at = serializers.DateTimeField(
+        allow_null=True, help_text="Since when something is new that the current one does not know; null for nothing."
+    )
+    due_at = serializers.DateTimeField(allow_null=True, help_text="When it begins.")
+    running = serializers.BooleanField()
+    began_at = serializers.DateTimeField(allow_null=True, help_text="When the last one began.")
+    phase = serializers.CharField(allow_blank=True, help_text="What it is at.")
+    share = serializers.FloatField(help_text="How much of it is done, 0 to 1.")
+    error = serializers.CharField(allow_blank=True, help_text="Why the last one failed.")
+
+
+def refresh_body(refresh: Refresh | None) -> dict[str, object]:
+    """As `RefreshSerializer` shows it; all empty where none was ever asked for."""
+    now = refresh or Refresh()
+    shown = ("asked_at", "due_at", "began_at", "phase", "share", "error")
+    return {"running": now.claim is not None, **{name: getattr(now, name) for name in shown}}
 
 
 class StatesSerializer(serializers.Serializer):
@@ -195,7 +215,7 @@ class AnalysisListView(AnalysisView):
     def post(self, request: Request, slug: str) -> Response:
         project = self.project()
         refresh_now(project)
-        return Response(RefreshSerializer(refresh_told(refresh_of(project.pk))).data, status=202)
+        return Response(RefreshSerializer(refresh_body(refresh_of(project.pk))).data, status=202)
 
 
 @extend_schema_view(
@@ -211,7 +231,7 @@ class CurrentAnalysisView(AnalysisView):
     versions = (etags.refresh,)
 
     def body(self, project: Project, analysis: Analysis | None) -> dict[str, Any]:
-        refresh = refresh_told(refresh_of(project.pk))
+        refresh = refresh_body(refresh_of(project.pk))
         if analysis is None:
             return {"analysis": None, "summary": None, "refresh": refresh}
         headline = {name: getattr(analysis, name) for name in _HEADLINE}

@@ -1,4 +1,4 @@
-"""Clusters: tests that fail together, and tests that fail with the same words."""
+"""Clusters: tests that fail together, and tests that fail with the same message."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -96,7 +96,7 @@ def _cluster_body(cluster: ClusterFinding, known: Names, tests: int | None) -> d
     get=reading(
         "clusters_list",
         "List clusters",
-        "First those that fail together, then those that fail with the same words; by runs with a failure.",
+        "First those that fail together, then those that fail with the same message; by runs with a failure.",
         ClusterListSerializer,
         ClusterQuery,
     )

@@ -95,8 +95,8 @@ def _incident_bodies(found: list[IncidentFinding], project: Project) -> list[dic
         reports=(incident.report_id for incident in found),
         signatures=(incident.data["signature"] for incident in found),
     )
-    said = IncidentDecision.objects.filter(report__in=[incident.report_id for incident in found])
-    word = dict(said.values_list("report_id", "word"))
+    decisions = IncidentDecision.objects.filter(report__in=[incident.report_id for incident in found])
+    word = dict(decisions.values_list("report_id", "word"))
     return [
         _incident_body(incident, known, word.get(incident.report_id))
         for incident in found

@@ -198,8 +198,8 @@ class GateListView(GateAnswers):
         project = self.project()
         check_gate(request.auth, project)
         wait = _wait(request)
-        upload, asked = _receive(request, project)
-        decision = gate_ask(upload=upload, **asked)
+        upload, question = _receive(request, project)
+        decision = gate_ask(upload=upload, **question)
         if upload.state == Upload.State.RECEIVED:
             wake_worker(upload.pk)
         return self.answer(_decided(decision, wait))
@@ -238,11 +238,11 @@ def _receive(request: Request, project: Project) -> tuple[Upload, dict[str, Any]
     http_request: HttpRequest = request._request
     key = idempotency_key(http_request)
     with receive(http_request) as received:
-        asked, metadata = _split_fields(http_request.GET, received)
+        question, metadata = _split_fields(http_request.GET, received)
         if metadata.experiment:
             raise ApiError(422, "experiment_at_gate", "The gate is asked about results of CI, not about an experiment.")
         upload, _ = store(received.body, metadata, project=project, token=request.auth, key=key)
-    return upload, asked
+    return upload, question
 
 
 def _split_fields(query: QueryDict, received: ReceivedBody) -> tuple[dict[str, Any], Any]:

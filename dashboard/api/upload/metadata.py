@@ -162,9 +162,9 @@ def check_single(fields: QueryDict) -> None:
 
 def metadata_from(query: QueryDict, form: QueryDict | dict[str, Any], part: str | None) -> RunMetadata:
     """Read an upload's metadata from query, form or JSON part, and refuse a field whose values differ between them."""
-    asked = {name: value for name, value in _plain(query).items() if name not in _OF_THE_REQUEST}
+    parameters = {name: value for name, value in _plain(query).items() if name not in _OF_THE_REQUEST}
     values: dict[str, Any] = {}
-    for source in (asked, _plain(form), json_part(part)):
+    for source in (parameters, _plain(form), json_part(part)):
         for name, value in source.items():
             if _as_said(values.setdefault(name, value)) != _as_said(value):
                 raise twice(name)

@@ -105,5 +105,5 @@ def _sentence(digest: Digest) -> str:
         (len(digest.ended), "ended or reopened"),
         (len(digest.flaky), "newly flaky"),
     )
-    said = ", ".join(f"{count:,} {words}" for count, words in counted if count)
-    return f"{said[:1].upper()}{said[1:]}." if said else "Nothing happened."
+    summary = ", ".join(f"{count:,} {words}" for count, words in counted if count)
+    return f"{summary[:1].upper()}{summary[1:]}." if summary else "Nothing happened."

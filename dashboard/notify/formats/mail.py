@@ -38,5 +38,5 @@ def mail_send(message: Message, recipient: str, delivery: str) -> None:
 
 def _refusal(code: int) -> Refused | Unreachable:
     """5xx is for ever; 4xx may be better later."""
-    said = f"The mail server answered {code}."
-    return Refused(said) if code >= 500 else Unreachable(said)
+    sentence = f"The mail server answered {code}."
+    return Refused(sentence) if code >= 500 else Unreachable(sentence)

@@ -64,7 +64,9 @@ class Api:
 
 def _sentence(status: int, headers: Mapping[str, str], document: Any) -> str:
     """Explain why the tracker refused and what to do about it."""
-    said = clean(str(document.get("message") or document.get("error") or ""), 150) if isinstance(document, dict) else ""
+    message = (
+        clean(str(document.get("message") or document.get("error") or ""), 150) if isinstance(document, dict) else ""
+    )
     if status == 429 or (status == 403 and headers.get("x-ratelimit-remaining") == "0"):
         wait = headers.get("retry-after", "")
         return f"The tracker takes no more requests for now{f': try again in {clean(wait, 40)} s' if wait else ''}."
@@ -74,7 +76,7 @@ def _sentence(status: int, headers: Mapping[str, str], document: Any) -> str:
         404: "The tracker has no such project, or the token may not see it.",
         410: "Issues are switched off there.",
     }
-    return known.get(status) or f"The tracker answered {status}{f': {said}' if said else ''}."
+    return known.get(status) or f"The tracker answered {status}{f': {message}' if message else ''}."
 
 
 @dataclass(frozen=True, slots=True)

@@ -213,8 +213,8 @@ class OwnerBook:
     def names(self) -> list[str]:
         """Everybody who is named anywhere."""
         lines = self.code_owners.lines if self.code_owners else []
-        said = [*self.by_hand.values(), *(pattern.owner for pattern in self.patterns)]
-        return sorted({*said, *(owner for line in lines for owner in line.owners)})
+        owners = [*self.by_hand.values(), *(pattern.owner for pattern in self.patterns)]
+        return sorted({*owners, *(owner for line in lines for owner in line.owners)})
 
 
 def _joined(owners: Sequence[str]) -> str:

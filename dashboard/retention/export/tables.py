@@ -65,15 +65,15 @@ def _executions(project: Project) -> Iterator[Columns]:
     stored = Report.objects.filter(project=project).order_by("placed_at", "pk")
     fields = ("pk", "roster_id", "verdicts", "durations")
     for report, roster, verdicts, durations in stored.values_list(*fields).iterator(chunk_size=_REPORTS):
-        said, numbers = np.frombuffer(verdicts, dtype=np.uint8), numbers_of(roster)
+        codes, numbers = np.frombuffer(verdicts, dtype=np.uint8), numbers_of(roster)
         waiting.append(
             {
                 "report": np.full(len(numbers), report, dtype=np.int64),
                 "test": numbers,
-                "verdict": verdicts_of(said),
+                "verdict": verdicts_of(codes),
                 "duration": decode_durations(durations),
-                "retried": said & RETRIED != 0,
-                "ambiguous": said & AMBIGUOUS != 0,
+                "retried": codes & RETRIED != 0,
+                "ambiguous": codes & AMBIGUOUS != 0,
             }
         )
         if sum(len(columns["test"]) for columns in waiting) >= _EXECUTIONS:
