@@ -46,11 +46,19 @@ class OrderFinding:
 
 
 def order_findings(
-    executions: Executions, order: Ints, orders: Sequence[Ints], failing: Ints, parameters: Parameters = DEFAULTS
+    executions: Executions,
+    order: Ints,
+    orders: Sequence[Ints],
+    failing: Ints,
+    parameters: Parameters = DEFAULTS,
+    *,
+    steady: Flags | None = None,
 ) -> tuple[OrderFinding, ...]:
     """The finding for each test that failed in a known order (`order` by report; `failing` are test numbers).
 
-    Only first attempts count: a retry runs after the others, whatever the order."""
+    Only first attempts count: a retry runs after the others, whatever the order. Reports that are `steady` are of
+    experiments, each at one revision: what passed in them counts even before its first failure."""
+    fixed = np.zeros(len(order), dtype=bool) if steady is None else steady
     ran = executions.where(executions.executed & (executions.ordinal == 0) & (order[executions.report] >= 0))
     bounds = np.searchsorted(ran.test, np.arange(ran.tests + 1))
     tests = 1 + max((int(sequence.max(initial=-1)) for sequence in orders), default=-1)
@@ -60,7 +68,7 @@ def order_findings(
     bad = ran.count(failed)
     for place in np.argsort(-bad, kind="stable")[: np.count_nonzero(bad)].tolist():
         rows = slice(bounds[place], bounds[place + 1])
-        every = _Rows(order[ran.report[rows]], failed[rows], int(failing[place]))
+        every = _Rows(order[ran.report[rows]], failed[rows], int(failing[place]), fixed[ran.report[rows]])
         flaky_rows = every.while_flaky()
         cost = len(flaky_rows.order) * tests
         search = flaky_rows.worth_searching(orders, parameters) and cost <= budget
@@ -79,16 +87,17 @@ class _Rows:
     order: Ints
     failed: Flags
     test: int
+    steady: Flags
 
     def where(self, chosen: Flags) -> "_Rows":
-        return _Rows(self.order[chosen], self.failed[chosen], self.test)
+        return _Rows(self.order[chosen], self.failed[chosen], self.test, self.steady[chosen])
 
     def while_flaky(self) -> "_Rows":
         """From its first to its last failure: orders change over time, so passes before it was flaky or after it was
         fixed would reveal that and not its dependence on order."""
         bad = np.flatnonzero(self.failed)
-        span = slice(int(bad[0]), int(bad[-1]) + 1)
-        return _Rows(self.order[span], self.failed[span], self.test)
+        rows = np.arange(len(self.failed))
+        return self.where((rows >= bad[0]) & (rows <= bad[-1]) | self.steady)
 
     def worth_searching(self, orders: Sequence[Ints], parameters: Parameters) -> bool:
         known = [order for order in np.unique(self.order).tolist() if len(orders[order])]

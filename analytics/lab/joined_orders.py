@@ -30,7 +30,8 @@ def joined_orders(
     outside_incidents = ~np.isin(both.report_ids, loaded.report_ids[found.incident])
     # Of a test that is not flaky, CI's failures are regressions: only experiments tell how it takes orders.
     ran = rows.where(outside_incidents[rows.report] & (flaky[rows.test] | experimental[rows.report]))
-    for finding in order_findings(ran, window.reports.order, window.orders, window.failing, parameters):
+    orders = window.reports.order, window.orders, window.failing
+    for finding in order_findings(ran, *orders, parameters, steady=experimental):
         yield int(window.failing[finding.place]), order_data(finding)
 
 

@@ -9,7 +9,7 @@ _ADDRESSES = addresses()
 _PARTS = 6
 _NONSENSE = "page=%00&before=-1&after=x&q=%FF%00&sort=%27&owner=%00&days=1e9&state=&test=99999999999999999999&wait=-"
 _IDS = ("upload_id", "run_id", "token_id", "rename_id", "quarantine_id", "decision_id", "channel_id")
-_IDS += ("invitation_id", "member_id", "report_id", "trusted_id")
+_IDS += ("invitation_id", "member_id", "report_id", "trusted_id", "dependency_id", "key")
 
 
 def taken(world: World, address: Address, method: str) -> bool:

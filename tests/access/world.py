@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
+from analytics.lab.services import dependency_state
 from analytics.models import ClusterFinding, IncidentFinding
 from dashboard.ci_trust.repositories import TrustRequest as Trusted
 from dashboard.ci_trust.repositories import repository_trust
@@ -20,6 +21,7 @@ from dashboard.people.tokens import personal_token_make
 from dashboard.quarantine.gate.service import gate_ask, gate_decide
 from dashboard.quarantine.services import Actor, Terms, quarantine_create
 from dashboard.quarantine.states import Action, ActorKind
+from ingest.lab.services import experiment_begin
 from ingest.metadata import RunMetadata
 from ingest.models import Project, Rename, Report, Test, Token, Upload
 from ingest.processing import upload_process
@@ -70,7 +72,11 @@ def _things(project: Project) -> dict[str, Any]:
     quarantine = quarantine_create(project=project, tests=[held], actor=_BY, terms=Terms(), action=Action.PROPOSE)
     cluster = ClusterFinding.objects.filter(analysis__project=project).first()
     wanted = ChannelValues(name="mail", kind="email", address="team@example.com")
+    depends, _ = dependency_state(project=project, after=new.number, before=[held.number], positive=False)
+    experiment, _ = experiment_begin(project=project, key=f"of-{project.slug}", protocol="orders", parameters={})
     return {
+        "key": experiment.key,
+        "dependency_id": depends.pk,
         "upload_id": upload.pk,
         "run_id": first.run_id,
         "number": held.number,

@@ -150,10 +150,11 @@ class RetirementView(ProjectView):
         responses={200: DependencySerializer, **ERRORS, 422: INVALID},
     )
     def post(self, request: Request, slug: str, dependency_id: int) -> Response:
-        project, body = self.project(), sent(RetirementSerializer, request)
+        project = self.project()
         row = Dependency.objects.filter(project=project, pk=dependency_id).first()
         if row is None:
             raise Http404
+        body = sent(RetirementSerializer, request)
         if dependency_retire(dependency=row, why=body["reason"] or "Retired by CI."):
             audit("dependency.retired", project=project, target=f"dependency {row.pk}", after={"why": body["reason"]})
         row.refresh_from_db()

@@ -20,7 +20,7 @@ from analytics.lab.results import not_run_in
 from analytics.lab.whole_orders import whole_orders
 from analytics.refreshing import refresh_ask
 from dashboard.api.errors import ApiError
-from dashboard.api.json_parser import JSONParser
+from dashboard.api.json_parser import JSONParser, LargeJSONParser
 from dashboard.api.lab.answers import conditional, test_body
 from dashboard.api.lab.dependency_bodies import dependency_bodies
 from dashboard.api.lab.dependency_serializers import FinishedSerializer
@@ -180,7 +180,7 @@ def _are_pairs(value: Any) -> bool:
 
 class FinishView(OneExperimentView):
     actions = {"POST": "upload"}
-    parser_classes = (JSONParser,)
+    parser_classes = (LargeJSONParser,)
     largest_body = _RESULT_BYTES
 
     @extend_schema(
