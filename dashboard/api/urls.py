@@ -3,7 +3,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 
 from dashboard.api import channels, export
 from dashboard.api.analysis import analyses, clusters, incidents, orders, priorities, reruns, tests
-from dashboard.api.lab import coverages, dependencies, experiments, schedules
+from dashboard.api.lab import coverages, dependencies, experiments, next_orders, schedules
 from dashboard.api.quarantine import gate, owners, policy, quarantines
 from dashboard.api.upload import uploads
 
@@ -34,6 +34,7 @@ urlpatterns = [
     _below("reruns", reruns.RerunListView, "api-reruns"),
     _below("reruns/<int:number>", reruns.RerunView, "api-rerun"),
     _below("priorities", priorities.PriorityListView, "api-priorities"),
+    _below("orders/next", next_orders.NextOrderView, "api-orders-next"),
     _below("schedules", schedules.ScheduleListView, "api-schedules"),
     _below("schedules/<int:schedule_id>", schedules.ScheduleView, "api-schedule"),
     _below("coverages", coverages.CoverageListView, "api-coverages"),
