@@ -11,7 +11,7 @@ from analytics.lab.scheduler import NoCoverage, Schedule, make_schedule
 from analytics.lab.split_models import Split
 from analytics.lab.splits import parts_of, tests_of_split
 from dashboard.api.errors import ApiError
-from dashboard.api.json_parser import JSONParser
+from dashboard.api.json_parser import LargeJSONParser
 from dashboard.api.lab.schedule_body import schedule_request
 from dashboard.api.lab.schedule_serializers import (
     ScheduleRequestSerializer,
@@ -31,7 +31,7 @@ _TOO_OFTEN = error_answer(
 
 
 class ScheduleListView(ProjectView):
-    parser_classes = (JSONParser,)
+    parser_classes = (LargeJSONParser,)
     actions = {"POST": "upload"}
     largest_body = 20_000_000
 
