@@ -8,6 +8,8 @@ from __future__ import annotations
 import heapq
 from typing import NamedTuple, Sequence
 
+from flakeboard.orders.pairs import bits_in
+
 PRIOR_REGRESSIONS, PRIOR_RUNS = 0.5, 20.0
 """a0 and b0: what is assumed of a test before its first run, so that a single run neither damns nor acquits it."""
 
@@ -23,8 +25,15 @@ class Record(NamedTuple):
 
 
 def by_failures(records: Sequence[Record | None]) -> list[int]:
-    """By regressions a run and second: what finds most in the least time goes first."""
-    return _sorted([None if record is None else regression_rate(record) for record in records])
+    """By regressions a run and second: what finds most in the least time goes first.
+
+    A test that never found a regression precedes none that did, however quick it is."""
+    order = _sorted([None if record is None else regression_rate(record) for record in records])
+    return sorted(order, key=lambda test: _standing(records[test]))
+
+
+def _standing(record: Record | None) -> int:
+    return 0 if record is None else 1 if record.regressions else 2
 
 
 def regression_rate(record: Record) -> float:
@@ -73,10 +82,6 @@ def _one_round(left: Sequence[tuple[int, int]]) -> tuple[list[int], list[tuple[i
             seen |= bits
             taken.append(test)
     return taken, sorted(rest)
-
-
-def bits_in(bits: int) -> int:
-    return bin(bits).count("1")
 
 
 def _sorted(worth: Sequence[float | None]) -> list[int]:

@@ -45,6 +45,8 @@ def test_a_test_that_regressed_goes_before_a_flaky_one_that_never_did() -> None:
     flaky, regressed = Record(0, 1_000, 1.0), Record(1, 1_000, 1.0)
     assert by_failures([flaky, regressed]) == [1, 0]
     assert by_failures([flaky, regressed, None]) == [2, 1, 0]
+    quick, slow = Record(0, 1_000, 0.001), Record(1, 1_000, 60.0)
+    assert by_failures([quick, slow]) == [1, 0]
 
 
 def test_of_two_that_regress_alike_the_quicker_goes_first() -> None:
