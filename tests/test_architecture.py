@@ -22,6 +22,7 @@ PURE = {
         *("numpy", "analytics.kernel", "analytics.simulation"),
         *("ingest.clock", "ingest.signature", "ingest.vectors", "ingest.verdict"),
     },
+    "client/flakeboard/orders": {"flakeboard.orders"},
     "dashboard/charts": {"analytics.wording", "dashboard.charts"},
     "analytics/wording.py": set(),
     "analytics/runs/failing_tests.py": {"analytics.kernel"},

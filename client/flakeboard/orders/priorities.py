@@ -67,7 +67,8 @@ def _one_round(left: Sequence[tuple[int, int]]) -> tuple[list[int], list[tuple[i
     Where no test covers anything, all of them come in original order."""
     waiting = [(-bits_in(bits), test, bits) for test, bits in left]
     heapq.heapify(waiting)
-    seen, taken = 0, []
+    seen = 0
+    taken: list[int] = []
     rest: list[tuple[int, int]] = []
     while waiting:
         _, test, bits = heapq.heappop(waiting)
