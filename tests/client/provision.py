@@ -17,6 +17,9 @@ NODE = Path(sys.prefix) / "client-tests"
 """Where npm puts what it fetches: beside the Python packages, for every checkout that shares them."""
 OLDEST = (3, 8)
 OLDEST_ENVIRONMENT = Path(sys.prefix) / "oldest-python"
+PLUGINS = ("pytest-xdist", "pytest-randomly", "pytest-rerunfailures", "pytest-order", "pytest-random-order")
+PLUGIN_ENVIRONMENT = Path(sys.prefix) / "pytest-plugins"
+"""pytest with plugins that reorder, repeat and spread tests, which this project's own tests must not have."""
 _MAVEN_REPOSITORY = Path("/usr/share/maven-repo")
 PACKAGES = {
     "go": ("golang-go", "gotestsum"),
@@ -75,6 +78,24 @@ def _oldest_python_install() -> None:
         subprocess.run([str(python), "-m", "pip", "install", "-q", "pytest", "pytest-xdist"], **quiet)
 
 
+def python_with_plugins() -> str:
+    """An interpreter with all these plugins; or nothing."""
+    modules = ", ".join(name.replace("-", "_").replace("pytest_xdist", "xdist") for name in PLUGINS)
+    modules = modules.replace("pytest_random_order", "random_order")
+    made = PLUGIN_ENVIRONMENT / "bin" / "python"
+    return str(made) if made.exists() and _runs(str(made), f"import {modules}") else ""
+
+
+def _plugins_install() -> None:
+    if python_with_plugins():
+        return
+    quiet = {"check": False, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    subprocess.run([sys.executable, "-m", "venv", "--clear", str(PLUGIN_ENVIRONMENT)], **quiet)
+    python = PLUGIN_ENVIRONMENT / "bin" / "python"
+    if python.exists():
+        subprocess.run([str(python), "-m", "pip", "install", "-q", "pytest", *PLUGINS], **quiet)
+
+
 def maven_options() -> list[str]:
     """Offline, out of Debian's repository."""
     return ["-B", "-o", "-q", "-s", "/etc/maven/settings-debian.xml", f"-Dmaven.repo.local={_MAVEN_REPOSITORY}"]
@@ -107,6 +128,7 @@ def provision() -> list[str]:
     if not (is_here("jest") and is_here("mocha")):
         _node_install()
     _oldest_python_install()
+    _plugins_install()
     return [missing(runner) for runner in (*PACKAGES, "jest", "mocha") if not is_here(runner)]
 
 

@@ -100,11 +100,14 @@ class Simulated:
 
 _SHARED = '''"""Decides how the tests of this project end: by what ran before them in this process."""
 
+from __future__ import annotations
+
 import json
 import os
 import pathlib
 import random
 import time
+from typing import Any
 
 import pytest
 
@@ -131,8 +134,7 @@ def check(test):
 def write_project(world: World, folder: Path) -> Path:
     """The same suite as files for pytest."""
     folder.mkdir(parents=True, exist_ok=True)
-    source = "from typing import Any\n\n" + inspect.getsource(verdict)
-    (folder / "shared.py").write_text(_SHARED.replace("{verdict}", source))
+    (folder / "shared.py").write_text(_SHARED.replace("{verdict}", inspect.getsource(verdict)))
     (folder / "world.json").write_text(json.dumps(vars(world)))
     (folder / "pytest.ini").write_text("[pytest]\naddopts = -p no:cacheprovider\n")
     (folder / "conftest.py").write_text("")
