@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, field
 from typing import Callable, Sequence
 
@@ -11,11 +12,12 @@ from flakeboard.detection.changes import NEW, TestChanges, changes_since
 from flakeboard.detection.crashes import TooManyCrashes
 from flakeboard.detection.findings import BRITTLE, Finding
 from flakeboard.detection.journal import Journal
-from flakeboard.detection.laboratory import Laboratory
+from flakeboard.detection.laboratory import BudgetSpent, Laboratory
 from flakeboard.detection.parameters import Parameters
 from flakeboard.detection.plain import PlainRun
 from flakeboard.detection.procedure import Procedure
 from flakeboard.detection.records import Collection
+from flakeboard.detection.reset_fixture import propose_fixture
 from flakeboard.detection.suspects import Suspects
 from flakeboard.detection.targets import FEW_RUNS, PAIRS, Target, TargetSteps
 from flakeboard.detection.workplace import Workplace
@@ -98,6 +100,10 @@ class OrderExperiment:
                 procedure.run_rounds()
             dependencies.find_dependencies(procedure, self._suspects)
             self._repeat_plainly(lab, procedure.order_dependent(), first)
+            lab.deadline = procedure.budget
+            with contextlib.suppress(BudgetSpent):
+                for finding in procedure.order_dependent():
+                    propose_fixture(lab, finding, first.rootdir)
         except TooManyCrashes as problem:
             procedure.ended = "crash"
             self._say(str(problem))

@@ -64,6 +64,7 @@ class ForkExecutor:
         texts: bool = False,
         state: bool = False,
         environ: Mapping[str, str] | None = None,
+        reset: Mapping[str, str] | None = None,
     ) -> Outcome:
         if self._child is None or self._child.code is not None:
             self.close()
@@ -77,7 +78,8 @@ class ForkExecutor:
         temporary = self._injection.fresh("t")
         names = self.collection.ids if order is None else list(order)
         began = time.monotonic()
-        self._ask(order=names, records=records, temporary=temporary, limit=limit, texts=texts, state=state)
+        how = {"texts": texts, "state": state, "reset": reset}
+        self._ask(order=names, records=records, temporary=temporary, limit=limit, **how)
         reply = self._reply(limit + 2 * GRACE + _SLACK)
         total = time.monotonic() - began
         if reply is None:

@@ -10,7 +10,7 @@ from flakeboard.detection.outcomes import NOT_RUN, Outcome, from_json, to_json
 from flakeboard.orders.suite import Suite, case_of
 from flakeboard.problems import Problem
 
-PROBE, ORDER, TRY = "probe", "order", "try"
+PROBE, ORDER, TRY, RESET = "probe", "order", "try", "reset"
 _PLUS = 60.0
 
 
@@ -28,6 +28,7 @@ class Executor(Protocol):
         texts: bool = False,
         state: bool = False,
         environ: Mapping[str, str] | None = None,
+        reset: Mapping[str, str] | None = None,
     ) -> Outcome: ...
 
     def close(self) -> None: ...
@@ -96,6 +97,12 @@ class Laboratory:
         if environ:
             what["environ"] = dict(environ)
         return self._run(order, what, executor, state=state, environ=environ)
+
+    def reset_probe(self, order: Sequence[int], cleaner: int, code: str) -> Outcome:
+        """Run a part of the suite with statements of a cleaner before its last test."""
+        what = {"kind": RESET, "code": code, "of": cleaner}
+        reset = {"code": code, "module_of": self.suite.cases[cleaner].id}
+        return self._run(order, what, self.executor, reset=reset)
 
     def _run(
         self,

@@ -30,13 +30,15 @@ class ProcessExecutor:
         texts: bool = False,
         state: bool = False,
         environ: Mapping[str, str] | None = None,
+        reset: Mapping[str, str] | None = None,
         arguments: Sequence[str] | None = None,
     ) -> Outcome:
         """Run an order in a new process; raises Problem where pytest did not come to its tests."""
         folder = self._injection.folder
         records = os.path.join(folder, "records.jsonl")
         _remove(records)
-        job = {"order": order if order is None else list(order), "records": records, "texts": texts, "state": state}
+        wanted = order if order is None else list(order)
+        job = {"order": wanted, "records": records, "texts": texts, "state": state, "reset": reset}
         began = time.monotonic()
         child, in_time = self._session(limit, environ, arguments, **job)
         collection = self._collected(child, in_time)

@@ -84,7 +84,15 @@ def _run(session: Any, items: dict[str, Any], order: dict[str, Any]) -> None:
                 item._initrequest()  # a second run needs fixtures of its own
             done.add(id(item))
             following = chosen[at + 1][1] if at + 1 < len(chosen) else None
+            if order.get("reset") and following is None:
+                _reset(items, **order["reset"])
             with records.test(place, item):
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
             if session.shouldstop or session.shouldfail:
                 break
+
+
+def _reset(items: dict[str, Any], code: str, module_of: str) -> None:
+    """Run statements of a test of the project among the names of its module; what they raise ends the order."""
+    names = dict(vars(items[module_of].module))
+    exec(compile(code, "<reset>", "exec"), names)  # noqa: S102 - the project's own statements, in its own tests
