@@ -26,16 +26,16 @@ def figure(traces: Iterable[Trace], *, height: int, **layout: Any) -> Figure:
     return {"data": [_rounded(trace) for trace in traces], "layout": _rounded({"height": height, **layout})}
 
 
-def scatter(**said: Any) -> Trace:
-    return {"type": "scatter", **said}
+def scatter(**properties: Any) -> Trace:
+    return {"type": "scatter", **properties}
 
 
-def box(**said: Any) -> Trace:
-    return {"type": "box", **said}
+def box(**properties: Any) -> Trace:
+    return {"type": "box", **properties}
 
 
-def heatmap(**said: Any) -> Trace:
-    return {"type": "heatmap", **said}
+def heatmap(**properties: Any) -> Trace:
+    return {"type": "heatmap", **properties}
 
 
 def _rounded(value: Any) -> Any:
@@ -140,7 +140,7 @@ def _hatching(shape: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart as partials/chart.html takes it."""
+    """A chart as the template tag `chart` takes it."""
 
     figure: Figure | None
     table: Table

@@ -6,7 +6,9 @@ from typing import Any
 
 from django import template
 from django.forms import BoundField
+from django.http import HttpRequest
 from django.template.context import RequestContext
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
@@ -17,8 +19,9 @@ from analytics.columns.number import Number
 from analytics.columns.rows import TestRow, value_of
 from analytics.kernel.flakiness import State
 from analytics.money import Money
+from dashboard.charts.figure import Chart
 from dashboard.charts.sparkline import rate_sparkline, verdict_strip
-from dashboard.web.ansi import without_escapes
+from dashboard.web.ansi import coloured, without_escapes
 from dashboard.web.glossary import HELPS
 from ingest.models import Project, Upload
 from ingest.verdict import Verdict
@@ -107,6 +110,12 @@ def plain(value: Any) -> str:
 
 
 @register.filter
+def ansi(value: Any) -> SafeString:
+    """Text in its terminal's colours, escaped."""
+    return coloured(str(value))
+
+
+@register.filter
 def control(field: BoundField) -> SafeString:
     """A form field's input in the kit's looks."""
     kind = "form-select" if field.widget_type == "select" else "form-control"
@@ -120,6 +129,13 @@ def table(content: SafeString, label: str = "", by: str = "", kind: str = "") ->
     named = format_html('aria-labelledby="{}"', by) if by else format_html('aria-label="{}"', label)
     start = '<div class="table-responsive" tabindex="0" role="region" {}><table class="table{}">'
     return format_html(start + "{}</table></div>", named, f" {kind}" if kind else "", content)
+
+
+@register.simple_block_tag
+def chart(content: SafeString, drawn: Chart, id: str, title: str) -> SafeString:
+    """A chart's figure and the same data as a table; the content is its caption."""
+    parts = {"figure": drawn.figure, "table": drawn.table, "id": id, "title": title}
+    return render_to_string("partials/chart.html", {**parts, "caption": SafeString(content.strip())})
 
 
 # -- numbers -----------------------------------------------------------------------------------------------------
@@ -248,18 +264,21 @@ def strip(verdicts: Sequence[bool | None], label: str) -> SafeString:
 
 @register.simple_tag(takes_context=True, name="help")
 def help_(context: RequestContext, word: str) -> SafeString:
+    return help_button(context.get("request"), word)
+
+
+def help_button(request: HttpRequest | None, word: str) -> SafeString:
     """A "?" that opens what a word means, without a script. A page has each text once, however many ask for it."""
-    said, anchor = HELPS[word]
+    meaning, anchor = HELPS[word]
     button = format_html(
         '<button type="button" class="fb-help" popovertarget="help-{0}" aria-label="What does {1} mean?">?</button>',
         word,
         word.replace("_", " "),
     )
-    request = context.get("request")
     shown: set[str] = request.__dict__.setdefault("helps_shown", set()) if request is not None else set()
     if word in shown:
         return button
     shown.add(word)
     address = f"{reverse('docs', args=('concepts',))}#{anchor}"
     text = '<span class="fb-said" id="help-{}" popover>{} <a href="{}">More</a></span>'
-    return format_html("{}{}", button, format_html(text, word, said, address))
+    return format_html("{}{}", button, format_html(text, word, meaning, address))

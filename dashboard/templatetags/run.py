@@ -34,6 +34,19 @@ def end_label(end: str) -> str:
     return _ENDS[end][1]
 
 
+_PROVENANCES = {
+    "explicit": "The producer says that this was an attempt of its own",
+    "duplicate": "The same test again, from a producer that writes its retries that way",
+}
+_AMBIGUOUS = "The same test again, and it is not known why: a retry, or two tests of one name"
+
+
+@register.filter
+def provenance_meaning(provenance: str) -> str:
+    """How it is known that an attempt was one."""
+    return _PROVENANCES.get(provenance, _AMBIGUOUS)
+
+
 @register.simple_tag
 def then(verdicts: Mapping[int, Verdict], number: int) -> str:
     """What a test did in the run that is compared with; empty where that did not have it."""

@@ -48,8 +48,8 @@ def project_form(action: str) -> Callable[[View], View]:
     """A page that whoever sees the project may read, with a form on it for those who may do this."""
 
     def door(view: View) -> View:
-        asked = _door(view, lambda request: "read" if request.method in _SAFE else action)
-        return require_http_methods(["GET", "HEAD", "POST"])(asked)
+        checked = _door(view, lambda request: "read" if request.method in _SAFE else action)
+        return require_http_methods(["GET", "HEAD", "POST"])(checked)
 
     return door
 

@@ -68,7 +68,7 @@ HELPS: dict[str, tuple[str, str]] = {
     "flaky_failures": ("First attempts of flaky tests that failed, outside incidents.", "rate"),
     # -- more than one test
     "signature": ("What is left of a failure's words without addresses, numbers, times and paths.", "signature"),
-    "agreement": ("Whether tests that fail together also fail with the same words.", "cluster"),
+    "agreement": ("Whether tests that fail together also fail with the same message.", "cluster"),
     "shared_runs": ("Runs in which at least two tests of the cluster failed.", "cluster"),
     "related": ("Tests that failed in the same runs; by chance alone they would seldom do so.", "cluster"),
     "suite_relation": (

@@ -9,15 +9,21 @@ from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.fields.json import KeyTransform
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import render
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 
 from analytics.models import IncidentFinding
 from analytics.selectors import current_analyses
+from analytics.wording import counted, percent
 from dashboard import access
 from dashboard.charts.rate import Rate
 from dashboard.quarantine.selectors import quarantined_by_project
+from dashboard.templatetags.flakeboard import interval
 from dashboard.web.export import Row, exported
 from dashboard.web.insights.overview import flaky_runs, rate_told
+from dashboard.web.page_context import isolated, link
 from dashboard.web.paging import numbered_page
 from dashboard.web.project.projects import ProjectForm
 from dashboard.web.query import words
@@ -81,12 +87,29 @@ def home(request: HttpRequest) -> HttpResponseBase:
         "text": text,
         "rows": _rows(found[page.first - 1 : page.last]),
         "page": page,
-        "first": known[0] if known and known[0].rate is not None and known[0].rate.total else None,
+        "lead": home_lead(known[0]) if known else "",
         "form": ProjectForm(),
         "offer_demo": not any(ranked_project.project.last_upload_id for ranked_project in known),
         "no_demo": not any(ranked_project.project.demo for ranked_project in known),
     }
     return render(request, "home.html", context)
+
+
+def home_lead(first: RankedProject) -> SafeString | str:
+    """Which project needs attention most; nothing where no run of the first one is analysed."""
+    rate, incidents = first.rate, first.incidents
+    if rate is None or not rate.total:
+        return ""
+    if not rate.hits and not incidents:
+        return "No project needs you: no run failed by flakiness alone."
+    return format_html(
+        "{} needs you most: flaky tests failed {} of its {} ({}){}.",
+        link(reverse("project", args=(first.project.slug,)), isolated(first.project.name)),
+        percent(rate.share),
+        counted(rate.total, "run"),
+        interval(rate.low, rate.high),
+        f", and {counted(incidents, 'incident')} {'is' if incidents == 1 else 'are'} open" if incidents else "",
+    )
 
 
 def _ranked(projects: "QuerySet[Project]") -> list[RankedProject]:
@@ -117,9 +140,9 @@ def _rows(ranked: list[RankedProject]) -> list[ProjectRow]:
     uploads = Upload.objects.defer("files").in_bulk(
         [project.last_upload_id for project in projects if project.last_upload_id]
     )
-    counted = Run.counted.filter(project__in=projects).values("project_id").annotate(runs=Count("pk"))
-    runs = dict(counted.values_list("project_id", "runs"))
-    said, quarantined = _concluded(projects), quarantined_by_project([project.pk for project in projects])
+    by_project = Run.counted.filter(project__in=projects).values("project_id").annotate(runs=Count("pk"))
+    runs = dict(by_project.values_list("project_id", "runs"))
+    conclusions, quarantined = _concluded(projects), quarantined_by_project([project.pk for project in projects])
     return [
         ProjectRow(
             ranked_project.project,
@@ -128,7 +151,7 @@ def _rows(ranked: list[RankedProject]) -> list[ProjectRow]:
             runs=runs.get(ranked_project.project.pk, 0),
             last_upload=uploads.get(ranked_project.project.last_upload_id),
             quarantined=quarantined.get(ranked_project.project.pk, 0),
-            **said.get(ranked_project.project.pk, {}),
+            **conclusions.get(ranked_project.project.pk, {}),
         )
         for ranked_project in ranked
     ]
@@ -158,5 +181,5 @@ def _open_incidents(projects: list[Project]) -> dict[int, int]:
     undecided = IncidentFinding.objects.filter(
         analysis__in=current_analyses().filter(project__in=projects), report__incidentdecision=None
     )
-    counted = undecided.values("analysis__project_id").annotate(incidents=Count("pk"))
-    return dict(counted.values_list("analysis__project_id", "incidents"))
+    by_project = undecided.values("analysis__project_id").annotate(incidents=Count("pk"))
+    return dict(by_project.values_list("analysis__project_id", "incidents"))

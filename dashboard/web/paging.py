@@ -26,11 +26,11 @@ class KeysetPage:
     """Not the first page: that it is empty does not say that the list is."""
 
 
-def keyset_page(rows: "QuerySet[Any]", asked: QueryDict, *, moment: str = "", size: int = PAGE_SIZE) -> KeysetPage:
+def keyset_page(rows: "QuerySet[Any]", query: QueryDict, *, moment: str = "", size: int = PAGE_SIZE) -> KeysetPage:
     """The page that `before` or `after` asks for, newest first: by `moment` and id, or by id alone.
 
     Reads one row more than it shows and counts nothing: the last page is as quick as the first."""
-    after, before = _key(asked.get("after", ""), moment), _key(asked.get("before", ""), moment)
+    after, before = _key(query.get("after", ""), moment), _key(query.get("before", ""), moment)
     fields = (moment, "pk") if moment else ("pk",)
     backwards = after is not None
     ordered = rows.order_by(*fields) if backwards else rows.order_by(*(f"-{field}" for field in fields))
@@ -98,13 +98,13 @@ class NumberedPage:
         return self.number + 1 if self.last < self.total else None
 
 
-def page_asked(asked: QueryDict) -> int:
-    return min(max(number(asked, "page", 1), 1), _PAGES)
+def page_asked(query: QueryDict) -> int:
+    return min(max(number(query, "page", 1), 1), _PAGES)
 
 
-def offset_asked(asked: QueryDict, size: int) -> int:
-    return (page_asked(asked) - 1) * size
+def offset_asked(query: QueryDict, size: int) -> int:
+    return (page_asked(query) - 1) * size
 
 
-def numbered_page(asked: QueryDict, *, total: int, size: int) -> NumberedPage:
-    return NumberedPage(page_asked(asked), total, size)
+def numbered_page(query: QueryDict, *, total: int, size: int) -> NumberedPage:
+    return NumberedPage(page_asked(query), total, size)

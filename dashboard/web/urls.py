@@ -16,7 +16,6 @@ from dashboard.web.project import (
     setup,
     tracker,
     trust,
-    upload,
     uploads,
 )
 from dashboard.web.quarantine import bulk, new, owners, policy, quarantine, quarantines
@@ -132,7 +131,7 @@ urlpatterns = [
     path("projects/<slug:slug>/runs/<int:run_id>/tests/<int:number>/said", case.case_said, name="case_said"),
     path("projects/<slug:slug>/tests/<int:number>", test.test_detail, name="test"),
     path("projects/<slug:slug>/uploads", uploads.upload_list, name="uploads"),
-    path("projects/<slug:slug>/uploads/<int:upload_id>", upload.upload_detail, name="upload"),
-    path("projects/<slug:slug>/uploads/<int:upload_id>/outcome", upload.upload_part, name="upload_part"),
-    path("projects/<slug:slug>/uploads/<int:upload_id>/reprocess", upload.reprocess, name="upload_reprocess"),
+    path("projects/<slug:slug>/uploads/<int:upload_id>", uploads.upload_detail, name="upload"),
+    path("projects/<slug:slug>/uploads/<int:upload_id>/outcome", uploads.upload_part, name="upload_part"),
+    path("projects/<slug:slug>/uploads/<int:upload_id>/reprocess", uploads.reprocess, name="upload_reprocess"),
 ]

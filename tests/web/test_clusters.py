@@ -39,11 +39,11 @@ def test_only_those_on_which_the_views_disagree(demo: Demo, reader: Client) -> N
 @pytest.mark.parametrize(
     ("agreement", "sentence"),
     [
-        ((4, 0, 0), "Both views agree: all 4 also fail with the same words."),
-        ((3, 0, 1), "The views disagree: 3 of the 4 also fail with the same words, 1 does not."),
-        ((2, 2, 0), "The views disagree: 2 of the 4 also fail with the same words, 2 do not."),
-        ((0, 0, 4), "Only this view: no two of the 4 also fail with the same words."),
-        ((1, 1, 2), "Only this view: no two of the 4 also fail with the same words."),
+        ((4, 0, 0), "Both views agree: all 4 also fail with the same message."),
+        ((3, 0, 1), "The views disagree: 3 of the 4 also fail with the same message, 1 does not."),
+        ((2, 2, 0), "The views disagree: 2 of the 4 also fail with the same message, 2 do not."),
+        ((0, 0, 4), "Only this view: no two of the 4 also fail with the same message."),
+        ((1, 1, 2), "Only this view: no two of the 4 also fail with the same message."),
     ],
 )
 def test_agreement_in_words(agreement: tuple[int, int, int], sentence: str) -> None:
@@ -90,7 +90,7 @@ def test_a_number_that_is_no_cluster_any_more_leads_to_its_test(demo: Demo, read
     number = demo.number(HOSTILE[1])
     assert number not in clusters
     address = demo.at("cluster", "together", number)
-    assert "No cluster any more" in words_of(reader, address)
+    assert "This cluster is gone" in words_of(reader, address)
     assert f'href="{demo.at("test", number)}"' in source_of(reader, address)
 
 

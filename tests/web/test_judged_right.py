@@ -47,7 +47,7 @@ def test_hector_on_master_has_broken_tests_and_asks_for_its_default_branch(admin
     last = Run.objects.filter(project=project).latest("placed_at", "pk")
     run_page = admin_client.get(reverse("run", args=("hector", last.pk))).content.decode()
     assert "were broken on master before" in run_page and "new and need" not in run_page
-    assert "The same words in this run" not in run_page, "its failures have no words"
+    assert "Same message in this run" not in run_page, "its failures have no words"
     page = flat(admin_client.get(reverse("project", args=("hector",))))
     assert "All 100 runs are on master. Make it the default branch?" in page
     assert "100</a> failed by what was broken before" in page

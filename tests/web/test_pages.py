@@ -16,7 +16,7 @@ from django.utils import timezone
 from dashboard.ops.start_message import sign_in_address
 from dashboard.web.ansi import without_escapes
 from dashboard.web.paging import keyset_page
-from dashboard.web.project import upload as upload_page
+from dashboard.web.project import uploads as upload_page
 from ingest.metadata import RunMetadata
 from ingest.models import Project, Rename, Run, Test, Token, Upload
 from ingest.processing import upload_process

@@ -134,7 +134,7 @@ def test_the_overview_counts_what_is_quarantined(reader: Client, demo: Demo) -> 
     one, two = flaky(demo, 2)
     quarantined(demo, one, days=3)
     quarantined(demo, two)
-    assert "2 quarantined1 expires within 7 days" in words_of(reader, demo.at("project"))
+    assert "2 quarantined 1 expires within 7 days" in words_of(reader, demo.at("project"))
 
 
 def test_pages_cost_the_same_with_and_without_quarantines(reader: Client, demo: Demo) -> None:

@@ -106,7 +106,7 @@ def test_what_running_again_takes_is_said_with_its_whole_and_beside_googles(demo
     assert told == demo.api.read("analyses/current")["summary"]["rerun_time"]
     assert 0 < told["share"] == (told["attempts"] + told["repeated"]) / told["total"] < 1
     page = words_of(reader, demo.at("reruns"))
-    assert f"{percent(told['share'])} of the time of all tests went to running again" in page
+    assert f"{percent(told['share'])} of all test time went to reruns" in page
     assert f"({told['repeated_runs']} of {told['runs']} runs), of {duration(told['total'])} in all." in page
     assert "Published: 2 % to 16 % at Google." in page
 

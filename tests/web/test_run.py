@@ -105,7 +105,7 @@ def test_a_bulk_that_no_analysis_has_seen_looks_like_the_machines(page: Client, 
     bad = sent(send, 10, dict.fromkeys(names[:15], "connection refused"), " ".join(names[15:]))
     shown = page_of(page, bad)
     assert lead_of(shown) == "15 of 20 tests failed: all look like an infrastructure incident."
-    assert "looks like the machines; the next analysis decides" in group_of(shown, "incident")
+    assert "looks like the infrastructure; the next analysis decides" in group_of(shown, "incident")
     incident_decide(
         project=project, report=Report.objects.get(run=bad), word=IncidentDecision.Word.REJECTED, user_id=None
     )
@@ -256,7 +256,7 @@ def test_several_reports_are_one_run(page: Client, send: Send) -> None:
         .split('id="cases"')[1]
         .split("</section>")[0]
     )
-    assert "no such report" in text_of(page, at("run", first.run_id), report=report_of(second).pk + 99)
+    assert "no report with that number" in text_of(page, at("run", first.run_id), report=report_of(second).pk + 99)
 
 
 def test_a_run_whose_reports_are_gone_says_so(page: Client, send: Send) -> None:
@@ -294,7 +294,7 @@ def test_colours_are_shown_and_nothing_runs(page: Client, send: Send) -> None:
 
 def test_tests_with_the_same_words_are_linked(page: Client, send: Send) -> None:
     shown = page_of(page, sent(send, 0, {"a": "connection lost", "b": "connection lost", "c": "other"}))
-    assert shown.count("The same words in this run") == 2
+    assert shown.count("Same message in this run") == 2
 
 
 def test_a_run_lists_tests_by_verdict_and_name(page: Client, send: Send) -> None:

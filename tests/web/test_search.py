@@ -46,7 +46,7 @@ def test_runs_are_found_by_build_branch_and_commit(page: Client, send: Send) -> 
         assert at("run", run.pk) in shown, text
         assert at("run", other.pk) not in shown, text
     assert "Runs of the commit" in found_of(page, "dead")
-    assert "Nothing is found" in found_of(page, "beefbeef")
+    assert "Nothing found" in found_of(page, "beefbeef")
 
 
 def test_a_renamed_test_is_found_by_both_names(page: Client, project: Project, send: Send) -> None:

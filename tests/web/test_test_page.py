@@ -158,7 +158,11 @@ def test_a_test_that_failed_in_an_incident_alone_is_sent_there(visitor: Client, 
 def test_sections_that_were_not_analysed_say_so(visitor: Client, shop: Analysed) -> None:
     """Causes, durations and orders are looked into for flaky tests alone."""
     broken, flaky = (text_of(visitor, at_test(shop, name)) for name in ("broken", "victim"))
-    for what in ("causes are looked for", "passing and failing times are compared", "orders are compared"):
+    for what in (
+        "causes are only looked for",
+        "passing and failing times are only compared",
+        "orders are only compared",
+    ):
         said = f"Not analysed: {what} "
         assert said in broken and said not in flaky, what
     assert "not enough data" not in broken.lower()

@@ -99,7 +99,7 @@ def act(request: HttpRequest, user_id: int, deed: str) -> HttpResponse:
         raise Http404
     try:
         _DEEDS[deed].do(user=user)
-        messages.success(request, f"{user.get_username()} {_DEEDS[deed].said}")
+        messages.success(request, f"{user.get_username()} {_DEEDS[deed].sentence}")
     except LastInstanceAdministrator as refusal:
         messages.error(request, refusal.sentence)
     demoted = user.pk == request.user.pk and not user.is_superuser
@@ -120,7 +120,7 @@ def link(request: HttpRequest, user_id: int) -> HttpResponse:
 @dataclass(frozen=True, slots=True)
 class _Deed:
     do: Callable[..., object]
-    said: str
+    sentence: str
     """What is told afterwards, behind the person's name."""
 
 

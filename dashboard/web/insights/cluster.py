@@ -15,9 +15,12 @@ from analytics.models import Analysis, ClusterFinding, PriorityFinding
 from analytics.selectors import clusters_of
 from dashboard import access
 from dashboard.charts import heatmap
+from dashboard.charts.figure import Chart, draw
 from dashboard.web.analysis import PageAnalysis, page_analysis
 from dashboard.web.decorators import project_page
 from dashboard.web.insights.clusters import COLUMN_OF, OTHER, View, agreement_words
+from dashboard.web.insights.leads import cluster_gone_lead, cluster_lead
+from dashboard.web.page_context import PageContext
 from dashboard.web.quarantine.held import held_of
 from dashboard.web.test.test import test_of
 from ingest.models import Failure, Project
@@ -39,7 +42,11 @@ def cluster_detail(request: HttpRequest, project: Project, view: str, number: in
     if cluster is None:
         row = test_row(now.columns, number)
         inside = row.cluster if view == View.TOGETHER else row.signature_cluster
-        return render(request, "insights/cluster_gone.html", {**context, "row": row, "inside": inside})
+        gone = cluster_gone_lead(analysed=now.analysis is not None, elsewhere=inside is not None, view=view)
+        return render(request, "insights/cluster_gone.html", {**context, "row": row, "inside": inside, "lead": gone})
+    data, page = cluster.data, PageContext.read(request, project)
+    agreement = agreement_words(view, len(data["tests"]), data["agreement"])
+    context["lead"] = cluster_lead(page, data["runs"], data["shared_runs"], agreement)
     return render(request, "insights/cluster.html", {**context, **_cluster_context(project, now, cluster)})
 
 
@@ -56,7 +63,6 @@ def _cluster_context(project: Project, now: PageAnalysis, cluster: ClusterFindin
     return {
         "cluster": data,
         "size": len(data["tests"]),
-        "agreement": agreement_words(cluster.view, len(data["tests"]), data["agreement"]),
         "other_view": OTHER[View(cluster.view)].value,
         "others": _elsewhere(now.columns, data["tests"], View(cluster.view)),
         "members": members,
@@ -118,7 +124,7 @@ def _priority(analysis: Analysis | None, cluster: ClusterFinding) -> dict[str, A
 # -- what they did and said --------------------------------------------------------------------------------------
 
 
-def _heatmap_chart(data: dict[str, Any], known: Names) -> dict[str, Any]:
+def _heatmap_chart(data: dict[str, Any], known: Names) -> Chart:
     """The heat map of the reports that are still stored, as a figure and a table."""
     kept = [
         (at, report) for at, report_id in enumerate(data["reports"]) if (report := known.report(report_id)) is not None
@@ -129,7 +135,7 @@ def _heatmap_chart(data: dict[str, Any], known: Names) -> dict[str, Any]:
         runs=tuple(f"{report.placed_at:%d %b %H:%M}" for _, report in kept),
         cells=tuple(tuple(_CELLS[row[at]] for at, _ in kept) for row in cells),
     )
-    return {"figure": heatmap.chart(picture), "table": heatmap.table(picture)}
+    return draw(heatmap, picture)
 
 
 def _failure(data: dict[str, Any]) -> Failure | None:

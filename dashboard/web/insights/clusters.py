@@ -22,6 +22,8 @@ from analytics.wording import brief
 from dashboard.web.analysis import page_analysis
 from dashboard.web.decorators import project_page
 from dashboard.web.export import exported
+from dashboard.web.insights.leads import clusters_lead
+from dashboard.web.page_context import PageContext
 from dashboard.web.paging import numbered_page
 from dashboard.web.query import choice, sort_asked, words
 from ingest.models import Project, Report
@@ -129,7 +131,7 @@ class ListedCluster:
         return agreement_words(self.view, self.size, self.agreement)
 
 
-_SAME = {View.TOGETHER: "fail with the same words", View.SIGNATURE: "fail in the same runs"}
+_SAME = {View.TOGETHER: "fail with the same message", View.SIGNATURE: "fail in the same runs"}
 """View -> what the other view would say of tests that it holds for one problem."""
 
 
@@ -180,22 +182,29 @@ def _names(project: Project, rows: list[tuple[Any, ...]]) -> Names:
 
 @project_page
 def cluster_list(request: HttpRequest, project: Project) -> HttpResponseBase:
-    now, asked = page_analysis(project), ClusterQuery.read(request.GET)
-    found = asked.narrow(clusters_of(now.analysis), now.columns, project)
+    now, query = page_analysis(project), ClusterQuery.read(request.GET)
+    found = query.narrow(clusters_of(now.analysis), now.columns, project)
     file = exported(request, f"{project.slug}-clusters", HEADERS, _file_rows(project, found))
     if file is not None:
         return file
     counts = _counts(now.analysis)
-    total = found.count() if asked.narrowed else sum(counts["views"].values())
+    total = found.count() if query.narrowed else sum(counts["views"].values())
     page = numbered_page(request.GET, total=total, size=PAGE_SIZE)
     rows = list(found.values_list(*_FIELDS)[page.first - 1 : page.last])
     context = {
         "project": project,
         "analysed": now,
-        "asked": asked,
+        "query": query,
         "page": page,
         "clusters": _listed(rows, _names(project, rows)),
         **counts,
+        "lead": clusters_lead(
+            PageContext.read(request, project),
+            analysed=now.analysis is not None,
+            clusters=counts["views"],
+            tests=counts["tests_in"],
+            disagreeing=counts["disagreeing"],
+        ),
     }
     return render(request, "insights/clusters.html", context)
 

@@ -4,19 +4,18 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
 
 from analytics.models import Analysis
 from dashboard.charts import incident_timeline
-from dashboard.charts.figure import Figure, Table, bars, count_axis, figure, time_axis
+from dashboard.charts.figure import Chart, Figure, Table, bars, count_axis, draw, figure, time_axis
 from dashboard.charts.palette import INCIDENT
 
 _EPOCH = date(1970, 1, 1)
 
 
-def timeline(timed: tuple[incident_timeline.TimedIncident, ...], analysis: Analysis | None) -> dict[str, Any]:
+def timeline(timed: tuple[incident_timeline.TimedIncident, ...], analysis: Analysis | None) -> Chart:
     data = incident_timeline.IncidentTimeline(timed, *_span(analysis))
-    return {"figure": incident_timeline.chart(data), "table": incident_timeline.table(data)}
+    return draw(incident_timeline, data)
 
 
 def _span(analysis: Analysis | None) -> tuple[datetime, datetime]:
@@ -52,11 +51,11 @@ def _monday(day: date) -> date:
     return day - timedelta(days=day.weekday())
 
 
-def trend(analysis: Analysis | None, moments: Iterable[datetime]) -> dict[str, Any]:
+def trend(analysis: Analysis | None, moments: Iterable[datetime]) -> Chart:
     weeks = weeks_of(analysis, moments)
     headers = ("Week from", "Incidents", "Runs")
     table = Table(headers, tuple((f"{week.monday}", f"{week.incidents:,}", f"{week.runs:,}") for week in weeks))
-    return {"figure": _trend_figure(weeks), "table": table}
+    return Chart(_trend_figure(weeks), table)
 
 
 def _trend_figure(weeks: list[Week]) -> Figure | None:

@@ -24,6 +24,8 @@ from dashboard.web.analysis import page_analysis
 from dashboard.web.decorators import project_deed, project_page
 from dashboard.web.export import exported
 from dashboard.web.insights.incident_charts import timeline, trend
+from dashboard.web.insights.leads import incidents_lead
+from dashboard.web.page_context import PageContext
 from dashboard.web.paging import numbered_page
 from dashboard.web.query import choice, words
 from ingest.models import Project, Report
@@ -77,7 +79,7 @@ class Incident:
         return [WHY[reason] for reason in self.why]
 
     @property
-    def said(self) -> str:
+    def message(self) -> str:
         return brief(self.signature)
 
     @property
@@ -117,8 +119,8 @@ def told(project: Project, found: list[IncidentFinding]) -> list[Incident]:
     """The incidents with names and people's decisions, read in three queries."""
     reports = [finding.report_id for finding in found]
     known = names(project.pk, reports=reports, signatures=(finding.data["signature"] for finding in found))
-    said = IncidentDecision.objects.filter(report__in=reports).select_related("decided_by")
-    decision = {row.report_id: row for row in said}
+    decisions = IncidentDecision.objects.filter(report__in=reports).select_related("decided_by")
+    decision = {row.report_id: row for row in decisions}
     every = (_incident(finding, known, decision.get(finding.report_id)) for finding in found)
     return [incident for incident in every if incident is not None]
 
@@ -161,9 +163,9 @@ def timed(shown: list[Incident]) -> tuple[TimedIncident, ...]:
 
 @project_page
 def incident_list(request: HttpRequest, project: Project) -> HttpResponseBase:
-    now, asked = page_analysis(project), IncidentQuery.read(request.GET)
+    now, query = page_analysis(project), IncidentQuery.read(request.GET)
     every = incidents_of(now.analysis)
-    found = asked.narrow(every)
+    found = query.narrow(every)
     file = exported(request, f"{project.slug}-incidents", HEADERS, _file_rows(project, found))
     if file is not None:
         return file
@@ -172,7 +174,7 @@ def incident_list(request: HttpRequest, project: Project) -> HttpResponseBase:
     context = {
         "project": project,
         "analysed": now,
-        "asked": asked,
+        "query": query,
         "whys": WHY,
         "states": (OPEN, *Word.values),
         "hosts": sorted({incident.host for incident in drawn if incident.host}),
@@ -182,7 +184,7 @@ def incident_list(request: HttpRequest, project: Project) -> HttpResponseBase:
         "timeline": timeline(timed(drawn), now.analysis),
         "drawn": DRAWN,
         "trend": trend(now.analysis, _moments(every)),
-        **_counts(drawn, every, now.analysis),
+        **_counts(PageContext.read(request, project), drawn, every, now.analysis),
     }
     return render(request, "insights/incidents.html", context)
 
@@ -194,16 +196,21 @@ def _moments(every: "QuerySet[IncidentFinding]") -> Iterator[datetime]:
             yield placed_at
 
 
-def _counts(drawn: list[Incident], every: "QuerySet[IncidentFinding]", analysis: Analysis | None) -> dict[str, Any]:
-    """The numbers in the page's first sentence."""
-    runs = analysis.summary["runs"] if analysis else {"incident": 0, "total": 0}
-    return {
-        "total": every.count() if len(drawn) == DRAWN else len(drawn),
-        "open": sum(incident.state == OPEN for incident in drawn),
-        "counted": analysis.summary["incidents"] if analysis else 0,
-        "runs": runs,
-        "failures": (analysis.excluded if analysis else {}).get("failures inside incidents", 0),
-    }
+def _counts(
+    page: PageContext, drawn: list[Incident], every: "QuerySet[IncidentFinding]", analysis: Analysis | None
+) -> dict[str, Any]:
+    """How many there are, and the page's first sentence."""
+    total = every.count() if len(drawn) == DRAWN else len(drawn)
+    lead = incidents_lead(
+        page,
+        analysed=analysis is not None,
+        total=total,
+        runs=analysis.summary["runs"] if analysis else {},
+        reports=analysis.summary["incidents"] if analysis else 0,
+        failures=(analysis.excluded if analysis else {}).get("failures inside incidents", 0),
+        undecided=sum(incident.state == OPEN for incident in drawn),
+    )
+    return {"total": total, "lead": lead}
 
 
 HEADERS = (
@@ -226,20 +233,20 @@ HEADERS = (
 
 def _file_rows(project: Project, found: "QuerySet[IncidentFinding]") -> Iterator[list[Any]]:
     for incident in told(project, list(found)):
-        said = incident.decision
+        decision = incident.decision
         yield [
             *(incident.report.report, incident.report.run, incident.report.placed_at, incident.report.started_at),
             *(incident.report.commit, incident.report.branch),
             *(incident.host, incident.place, incident.counted),
             *(incident.failing, incident.executed, incident.expected, incident.beyond, incident.p_value),
             incident.why,
-            *(incident.signature, incident.signature_failures, said.word if said else None, _who(said)),
-            said.decided_at if said else None,
+            *(incident.signature, incident.signature_failures, decision.word if decision else None, _who(decision)),
+            decision.decided_at if decision else None,
         ]
 
 
-def _who(said: IncidentDecision | None) -> str | None:
-    return said.decided_by.get_username() if said and said.decided_by else None
+def _who(decision: IncidentDecision | None) -> str | None:
+    return decision.decided_by.get_username() if decision and decision.decided_by else None
 
 
 # -- a person's word ---------------------------------------------------------------------------------------------
@@ -266,5 +273,5 @@ def decide(request: HttpRequest, project: Project, report_id: int) -> HttpRespon
 
 def _back(request: HttpRequest) -> str:
     """The list as it was narrowed down, out of the form; what is not ours to keep is dropped."""
-    asked = QueryDict(request.POST.get("kept", "")[:2_000])
-    return urlencode({name: asked[name] for name in _KEPT if name in asked})
+    query = QueryDict(request.POST.get("kept", "")[:2_000])
+    return urlencode({name: query[name] for name in _KEPT if name in query})

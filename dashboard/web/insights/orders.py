@@ -25,8 +25,10 @@ from analytics.models import Analysis, TestFinding
 from dashboard.web.analysis import page_analysis
 from dashboard.web.decorators import project_page
 from dashboard.web.export import exported
+from dashboard.web.insights.leads import orders_lead
 from dashboard.web.insights.order_rows import GROUNDS, KINDS, Laboratory, Order, blamed, named_rows, read_orders
 from dashboard.web.lab.experiments import newest_experiment
+from dashboard.web.page_context import PageContext
 from dashboard.web.paging import numbered_page
 from dashboard.web.query import choice, sort_asked, words
 from ingest.models import Project
@@ -180,32 +182,38 @@ def _file_rows(project: Project, analysis: Analysis | None, numbers: list[int], 
 
 @project_page
 def order_list(request: HttpRequest, project: Project) -> HttpResponseBase:
-    now, asked = page_analysis(project), OrderQuery.read(request.GET)
-    among = numbers_matching(project.pk, asked.search) if asked.search else None
+    now, query = page_analysis(project), OrderQuery.read(request.GET)
+    among = numbers_matching(project.pk, query.search) if query.search else None
     lab = Laboratory.of(project, now.analysis, now.columns)
-    ranking = ranking_of(now.analysis, now.columns, lab, asked, among)
+    ranking = ranking_of(now.analysis, now.columns, lab, query, among)
     numbers = ranking.numbers
-    if asked.sort and numbers:
-        numbers = _sorted(project, now.analysis, numbers, Sort.read(asked.sort), lab)
+    if query.sort and numbers:
+        numbers = _sorted(project, now.analysis, numbers, Sort.read(query.sort), lab)
     file = exported(request, f"{project.slug}-orders", HEADERS, _file_rows(project, now.analysis, numbers, lab))
     if file is not None:
         return file
     page = numbered_page(request.GET, total=len(numbers), size=PAGE_SIZE)
+    known = _known(now.analysis, list(ranking.depending.values()))
     context = {
         "project": project,
         "analysed": now,
-        "asked": asked,
+        "query": query,
         "kinds": [(kind.value, meaning) for kind, meaning in KINDS.items()],
         "grounds": [(ground.value, meaning) for ground, meaning in GROUNDS.items()],
         "roles": ROLES,
         "page": page,
         "rows": named_rows(project, now.analysis, numbers[page.first - 1 : page.last], lab),
-        "by_ground": _by_ground(ranking.depending, lab),
-        "latent": sum(known.latent for known in lab.dependents.values()),
         "pairs": seen_pairs(project),
         "newest": newest_experiment(project),
         "due": experiment_due(project),
-        **_known(now.analysis, list(ranking.depending.values())),
+        **known,
+        "lead": orders_lead(
+            PageContext.read(request, project),
+            all_reports=now.analysis.reports if now.analysis else None,
+            grounds=_by_ground(ranking.depending, lab),
+            latent=sum(dependent.latent for dependent in lab.dependents.values()),
+            **{name: known[name] for name in ("known", "depending", "blaming", "explained")},
+        ),
     }
     return render(request, "insights/orders.html", context)
 

@@ -21,12 +21,15 @@ from analytics.money import Prices, prices_of
 from analytics.selectors import analyses_of, priorities_of
 from dashboard import access
 from dashboard.charts import rate_trend, runs_per_day
+from dashboard.charts.figure import draw
 from dashboard.charts.rate import Rate
 from dashboard.people.default_branch import branch_question
 from dashboard.quarantine.selectors import quarantined
 from dashboard.web.analysis import PageAnalysis, page_analysis
 from dashboard.web.decorators import project_page
 from dashboard.web.insights.clusters import rows_by_cluster
+from dashboard.web.insights.leads import halves_lead, no_runs_lead, overview_lead
+from dashboard.web.page_context import PageContext
 from ingest.models import Project, Run
 
 FIXES_SHOWN = 5
@@ -40,18 +43,23 @@ _STATES = ("flaky", "suspect", "broken", "recovered", "stable", "unexecuted")
 
 @project_page
 def overview(request: HttpRequest, project: Project) -> HttpResponse:
-    now = page_analysis(project)
+    now, page = page_analysis(project), PageContext.read(request, project)
+    any_run = _any_run(project, now.analysis)
     context = {
         "project": project,
         "analysed": now,
-        "any_run": _any_run(project, now.analysis),
+        "any_run": any_run,
         "quarantined": quarantined(project.pk),
         "branch_question": branch_question(project),
         "due": experiment_due(project),
         "may_set": access.user_may(request.user, project, "settings"),
     }
+    if any_run:
+        context["lead"] = no_runs_lead(page, analysed=now.analysis is not None, outdated=now.outdated)
     if now.analysis is not None:
         context |= _concluded(project, now.analysis, now)
+        if now.analysis.summary["runs"]["total"]:
+            context |= _leads(page, now.analysis.summary)
     return render(request, "insights/overview.html", context)
 
 
@@ -75,15 +83,20 @@ def _concluded(project: Project, analysis: Analysis, now: PageAnalysis) -> dict[
     states = analysis.summary["states"]
     return {
         "runs": analysis.summary["runs"],
-        "most": analysis.summary["most"],
-        "blocked": analysis.summary["blocked"],
-        "halves": halves(analysis.summary["days"]),
         "states": [(name, states[name]) for name in _STATES],
         "no_commits": no_commits(project, analysis),
         "incidents": _incidents(analysis),
         "fixes": [{**fix, "name": known.test(fix["number"])} for fix in fixes],
         "newest": named(newest, known),
         **_charts(project, analysis.summary["days"]),
+    }
+
+
+def _leads(page: PageContext, summary: dict[str, Any]) -> dict[str, Any]:
+    by_halves = halves(summary["days"])
+    return {
+        "lead": overview_lead(page, summary["runs"], summary["most"], summary["blocked"]),
+        "halves": halves_lead(by_halves) if by_halves else None,
     }
 
 
@@ -150,9 +163,9 @@ def _charts(project: Project, days: list[dict[str, int]]) -> dict[str, Any]:
     )
     trend, past = rate_trend.RateTrend(rates), _past(project)
     return {
-        "per_day": (runs_per_day.chart(per_day), runs_per_day.table(per_day)),
-        "trend": (rate_trend.chart(trend), rate_trend.table(trend)),
-        "past": (rate_trend.chart(past), rate_trend.table(past)) if len(past.days) > 1 else None,
+        "per_day": draw(runs_per_day, per_day),
+        "trend": draw(rate_trend, trend),
+        "past": draw(rate_trend, past) if len(past.days) > 1 else None,
     }
 
 

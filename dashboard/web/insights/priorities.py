@@ -22,13 +22,16 @@ from analytics.money import Money, Prices, machine_minutes, prices_of
 from analytics.selectors import priorities_of
 from dashboard import access
 from dashboard.charts import savings
+from dashboard.charts.figure import Chart, draw
 from dashboard.quarantine.owners.index import RuleOfMany
 from dashboard.quarantine.owners.store import owner_book
 from dashboard.web.analysis import page_analysis
 from dashboard.web.decorators import project_page
 from dashboard.web.export import exported
 from dashboard.web.insights.clusters import rows_by_cluster
+from dashboard.web.insights.leads import priorities_lead
 from dashboard.web.insights.overview import no_commits
+from dashboard.web.page_context import PageContext
 from dashboard.web.paging import numbered_page
 from dashboard.web.quarantine.held import held_of
 from dashboard.web.query import choice, sort_asked, words
@@ -169,13 +172,13 @@ def savings_of(items: list[Item], confidence: float) -> list[Saving]:
     return [Saving(item.stored["rank"], saved_runs, blocked, least, most) for item, saved_runs, least, most in ends]
 
 
-def _savings_chart(saved: list[Saving], items: list[Item], known: Names) -> dict[str, Any]:
+def _savings_chart(saved: list[Saving], items: list[Item], known: Names) -> Chart:
     fixes = tuple(
         savings.Fix(_label(item, known), saving.runs, saving.low * saving.blocked, saving.high * saving.blocked)
         for saving, item in zip(saved, items, strict=False)
     )
     data = savings.Savings(fixes, saved[0].blocked if saved else 0)
-    return {"figure": savings.chart(data), "table": savings.table(data)}
+    return draw(savings, data)
 
 
 def _label(item: Item, known: Names) -> str:
@@ -188,9 +191,9 @@ def _label(item: Item, known: Names) -> str:
 
 @project_page
 def priority_list(request: HttpRequest, project: Project) -> HttpResponseBase:
-    now, asked = page_analysis(project), PriorityQuery.read(request.GET)
+    now, query = page_analysis(project), PriorityQuery.read(request.GET)
     items = items_of(now.analysis, now.columns, prices_of(project))
-    chosen = asked.apply(items, now.columns, project)
+    chosen = query.apply(items, now.columns, project)
     file = exported(request, f"{project.slug}-fix-first", HEADERS, _file_rows(project, now.columns, chosen))
     if file is not None:
         return file
@@ -198,11 +201,11 @@ def priority_list(request: HttpRequest, project: Project) -> HttpResponseBase:
     shown, drawn = chosen[page.first - 1 : page.last], items[:FIXES_DRAWN]
     known = names(project.pk, tests=_numbers([*shown, *drawn]))
     confidence = (now.analysis.parameters if now.analysis else {}).get("confidence", DEFAULTS.confidence)
-    saved = savings_of(drawn, confidence)
+    saved, totals = savings_of(drawn, confidence), _totals(items)
     context = {
         "project": project,
         "analysed": now,
-        "asked": asked,
+        "query": query,
         "causes": _known_causes(now.columns),
         "items": len(items),
         "no_commits": no_commits(project, now.analysis),
@@ -210,9 +213,15 @@ def priority_list(request: HttpRequest, project: Project) -> HttpResponseBase:
         "held": held_of(project, [known.test(number) for number in _numbers(shown)]),
         "may": access.user_may(request.user, project, "quarantine"),
         "rows": _page_rows(shown, savings_of(shown, confidence), now.columns, known),
-        "totals": _totals(items),
-        "blocked": now.analysis.summary["blocked"] if now.analysis else None,
-        "first": saved[min(_FIRST, len(saved)) - 1] if saved else None,
+        "totals": totals,
+        "lead": priorities_lead(
+            PageContext.read(request, project),
+            tests=now.analysis.tests if now.analysis else None,
+            items=len(items),
+            first=saved[min(_FIRST, len(saved)) - 1] if saved else None,
+            blocked=now.analysis.summary["blocked"] if now.analysis else None,
+            machine_minutes=totals["machine_minutes"],
+        ),
         "chart": _savings_chart(saved, drawn, known),
         "drawn": FIXES_DRAWN,
     }

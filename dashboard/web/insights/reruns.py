@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import render
+from django.utils.safestring import SafeString
 
 from analytics import wording
 from analytics.columns.codec import Columns
@@ -18,11 +19,14 @@ from analytics.kernel.rates import clopper_pearson
 from analytics.kernel.reruns import excluded_by, to_confirm_known
 from analytics.models import Analysis
 from dashboard.charts import exposure, max_burst_cdf, retries
+from dashboard.charts.figure import Chart, draw
 from dashboard.charts.rate import Rate
 from dashboard.web.analysis import page_analysis
 from dashboard.web.decorators import project_page
 from dashboard.web.export import exported
+from dashboard.web.insights.leads import reruns_lead
 from dashboard.web.insights.yardsticks import yardsticks
+from dashboard.web.page_context import PageContext
 from dashboard.web.paging import numbered_page
 from dashboard.web.query import sort_asked, words
 from ingest.models import Project
@@ -79,29 +83,29 @@ def steps_of(curve: dict[str, Any]) -> dict[int, Step]:
     return {row[0]: Step(*row) for row in zip(*columns, strict=True)}
 
 
-def _retries(curve: dict[str, Any]) -> dict[str, Any]:
+def _retries(curve: dict[str, Any]) -> Chart:
     total, steps = curve["failures"], steps_of(curve)
     drawn = sorted({*_STEPS_DRAWN, curve["recommended"] or 1} & steps.keys())
     data = retries.Retries(
         tuple(retries.RetryStep(n, _expected(steps[n], total), steps[n].minutes) for n in drawn), curve["recommended"]
     )
-    return {"figure": retries.chart(data), "table": retries.table(data)}
+    return draw(retries, data)
 
 
 def _expected(step: Step, total: int) -> ExpectedShare:
     return ExpectedShare(round(step.share * total), total, step.low, step.high, step.share)
 
 
-def _exposure(curve: dict[str, Any]) -> dict[str, Any]:
+def _exposure(curve: dict[str, Any]) -> Chart:
     n = tuple(curve["n"])
     lines = (exposure.ExposureLine(0.5, n, tuple(curve["half"])), exposure.ExposureLine(0.95, n, tuple(curve["sure"])))
     data = exposure.Exposure(lines, curve["tests"])
-    return {"figure": exposure.chart(data), "table": exposure.table(data)}
+    return draw(exposure, data)
 
 
-def _bursts(found: dict[str, Any]) -> dict[str, Any]:
+def _bursts(found: dict[str, Any]) -> Chart:
     data = max_burst_cdf.MaxBurstCdf(tuple(zip(found["longest"], found["tests"], strict=True)))
-    return {"figure": max_burst_cdf.chart(data), "table": max_burst_cdf.table(data)}
+    return draw(max_burst_cdf, data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,10 +150,10 @@ def exceptions_of(analysis: Analysis | None, columns: Columns) -> Ints:
     return np.flatnonzero(np.isin(columns["number"], numbers)) if len(columns) else np.zeros(0, dtype=np.int64)
 
 
-def _chosen(columns: Columns, rows: Ints, asked: RerunQuery, project: Project) -> Ints:
-    if asked.search:
-        rows = rows[np.isin(columns["number"][rows], numbers_matching(project.pk, asked.search))] if len(rows) else rows
-    return sorted_rows(columns, rows, Sort.read(asked.sort))
+def _chosen(columns: Columns, rows: Ints, query: RerunQuery, project: Project) -> Ints:
+    if query.search:
+        rows = rows[np.isin(columns["number"][rows], numbers_matching(project.pk, query.search))] if len(rows) else rows
+    return sorted_rows(columns, rows, Sort.read(query.sort))
 
 
 def _named(project: Project, columns: Columns, rows: Ints) -> list[tuple[TestName, TestRow]]:
@@ -178,9 +182,9 @@ def _file_rows(project: Project, columns: Columns, rows: Ints) -> Iterator[list[
 
 @project_page
 def rerun_advice(request: HttpRequest, project: Project) -> HttpResponseBase:
-    now, asked = page_analysis(project), RerunQuery.read(request.GET)
+    now, query = page_analysis(project), RerunQuery.read(request.GET)
     exceptions = exceptions_of(now.analysis, now.columns)
-    rows = _chosen(now.columns, exceptions, asked, project)
+    rows = _chosen(now.columns, exceptions, query, project)
     file = exported(request, f"{project.slug}-reruns", HEADERS, _file_rows(project, now.columns, rows))
     if file is not None:
         return file
@@ -189,14 +193,23 @@ def rerun_advice(request: HttpRequest, project: Project) -> HttpResponseBase:
     context = {
         "project": project,
         "analysed": now,
-        "asked": asked,
+        "query": query,
         "exceptions": len(exceptions),
         "page": page,
         "rows": shown,
         "top": max((row.rate.high for _, row in shown if row.rate), default=1.0),
+        "lead": _lead(PageContext.read(request, project), now.analysis),
         **(_curves(now.analysis) if now.analysis else {}),
     }
     return render(request, "insights/reruns.html", context)
+
+
+def _lead(page: PageContext, analysis: Analysis | None) -> SafeString | str:
+    if analysis is None:
+        return reruns_lead(page, analysed=False, curve={}, steps={}, limit=0)
+    curve = analysis.summary["retries"]
+    limit = analysis.parameters["rerun_limit"]
+    return reruns_lead(page, analysed=True, curve=curve, steps=steps_of(curve), limit=limit)
 
 
 def _curves(analysis: Analysis) -> dict[str, Any]:
@@ -205,8 +218,6 @@ def _curves(analysis: Analysis) -> dict[str, Any]:
     return {
         "curve": curve,
         "best": steps.get(curve["recommended"]),
-        "one": steps.get(1),
-        "most": steps.get(analysis.parameters["rerun_limit"]),
         "again": summary["rerun_time"],
         "again_published": SPENT_PUBLISHED,
         "most_retries": analysis.parameters["most_retries"],

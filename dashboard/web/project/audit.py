@@ -38,18 +38,18 @@ def project_audit(request: HttpRequest, project: Project) -> HttpResponseBase:
 
 def _page(request: HttpRequest, entries: "QuerySet[AuditEntry]", context: dict[str, Any]) -> HttpResponseBase:
     actions = sorted(entries.order_by().values_list("action", flat=True).distinct())
-    asked = _matching_entries(entries, request.GET, actions)
-    file = exported(request, "audit", HEADERS, _rows(asked))
+    matching = _matching_entries(entries, request.GET, actions)
+    file = exported(request, "audit", HEADERS, _rows(matching))
     if file is not None:
         return file
     filters = {name: words(request.GET, name) for name in ("action", "who", "what", "since", "until")}
-    context |= {"page": keyset_page(asked, request.GET), "actions": actions, "filtered": any(filters.values())}
+    context |= {"page": keyset_page(matching, request.GET), "actions": actions, "filtered": any(filters.values())}
     return render(request, "project/audit.html", {**context, **filters})
 
 
-def _matching_entries(entries: "QuerySet[AuditEntry]", asked: QueryDict, actions: list[str]) -> "QuerySet[AuditEntry]":
+def _matching_entries(entries: "QuerySet[AuditEntry]", query: QueryDict, actions: list[str]) -> "QuerySet[AuditEntry]":
     """The entries that the URL asks for."""
-    action, who, what = choice(asked, "action", actions), words(asked, "who"), words(asked, "what")
+    action, who, what = choice(query, "action", actions), words(query, "who"), words(query, "what")
     if action:
         entries = entries.filter(action=action)
     if who:
@@ -57,7 +57,7 @@ def _matching_entries(entries: "QuerySet[AuditEntry]", asked: QueryDict, actions
     if what:
         entries = entries.filter(Q(target__icontains=what) | Q(project_slug=what) | Q(request_id=what))
     for name, side in (("since", "gte"), ("until", "lte")):
-        day = _day(words(asked, name))
+        day = _day(words(query, name))
         if day is not None:
             entries = entries.filter(**{f"at__date__{side}": day})
     return entries

@@ -11,11 +11,15 @@ from django.contrib.auth.decorators import login_required
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 
 from analytics.history.search import names_of
+from analytics.wording import counted
 from dashboard import access
 from dashboard.web.decorators import project_page
+from dashboard.web.page_context import isolated
 from dashboard.web.query import words
 from dashboard.web.recent import recently_viewed
 from dashboard.web.run.runs import matching
@@ -65,8 +69,24 @@ def _page(request: HttpRequest, projects: Sequence[Project], context: dict[str, 
     text = words(request.GET, "q")
     viewed = recently_viewed(request, [project.slug for project in projects])
     found = find(projects, text) if text else None
-    context |= {"text": text, "found": found, "viewed": viewed, "shown": SHOWN}
+    context |= {"text": text, "found": found, "viewed": viewed, "shown": SHOWN, "lead": search_lead(text, found)}
     return render(request, "project/search.html", context)
+
+
+def search_lead(text: str, found: SearchResult | None) -> SafeString | str:
+    """How much was found, or how to find more."""
+    if found is None:
+        return "Where is my test, my build, my commit?"
+    if not found:
+        hint = "Part of a name is enough; of a commit, the first four digits or more."
+        return format_html("Nothing found for {}. {}", isolated(text), hint)
+    tests, runs = len(found.tests), len(found.runs)
+    parts = (
+        (f"more than {SHOWN} tests" if found.more_tests else counted(tests, "test")) if tests else "",
+        (f"more than {SHOWN} runs" if found.more_runs else counted(runs, "run")) if runs else "",
+    )
+    amount = " and ".join(part for part in parts if part)
+    return format_html("{} for {}.", amount[0].upper() + amount[1:], isolated(text))
 
 
 def find(projects: Sequence[Project], text: str) -> SearchResult:

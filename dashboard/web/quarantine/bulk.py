@@ -99,5 +99,5 @@ def _results(project: Project, deed: Deed, versions: dict[int, int]) -> list[Res
 
 def _back(request: HttpRequest) -> str:
     """The list as it was narrowed down; what is not ours to keep is dropped."""
-    asked = QueryDict(request.POST.get("kept", "")[:2_000])
-    return urlencode({name: asked[name] for name in _KEPT if name in asked})
+    query = QueryDict(request.POST.get("kept", "")[:2_000])
+    return urlencode({name: query[name] for name in _KEPT if name in query})

@@ -14,8 +14,10 @@ from dashboard.quarantine.selectors import live_quarantines
 from dashboard.quarantine.services import REFUSALS, Actor, Unusable, quarantine_create
 from dashboard.quarantine.states import Action
 from dashboard.web.decorators import project_desk
+from dashboard.web.page_context import PageContext
 from dashboard.web.quarantine.bulk import Result
 from dashboard.web.quarantine.forms import NewForm
+from dashboard.web.quarantine.leads import new_lead
 from dashboard.web.quarantine.quarantine import person
 from ingest.models import Project, Test
 
@@ -63,31 +65,38 @@ def _number(text: str) -> int:
 @project_desk("quarantine")
 def quarantine_new(request: HttpRequest, project: Project) -> HttpResponse:
     access.user_require(request.user, project, "quarantine")
-    asked = QuarantineRequest.read(project, request.GET)
-    form = NewForm(request.POST or None, initial={"days": DAYS, "owner": _owner(project, asked)})
-    if asked.groups and request.method == "POST" and form.is_valid():
-        return _begun(request, project, asked, form)
-    live = live_quarantines(project.pk, [test.number for test in asked.tests])
+    wanted = QuarantineRequest.read(project, request.GET)
+    form = NewForm(request.POST or None, initial={"days": DAYS, "owner": _owner(project, wanted)})
+    if wanted.groups and request.method == "POST" and form.is_valid():
+        return _begun(request, project, wanted, form)
+    live = live_quarantines(project.pk, [test.number for test in wanted.tests])
+    free = sum(test.number not in live for test in wanted.tests)
     context: dict[str, Any] = {
         "project": project,
-        "asked": asked,
+        "query": wanted,
         "form": form,
-        "tests": [(test, live.get(test.number)) for test in asked.tests],
-        "free": sum(test.number not in live for test in asked.tests),
-        "needed": clean_runs_needed(project, asked.tests) if len(asked.groups) == 1 else None,
+        "tests": [(test, live.get(test.number)) for test in wanted.tests],
+        "free": free,
+        "lead": new_lead(
+            PageContext.read(request, project),
+            tests=len(wanted.tests),
+            free=free,
+            groups=len(wanted.groups),
+            needed=clean_runs_needed(project, wanted.tests) if len(wanted.groups) == 1 else None,
+        ),
     }
     return render(request, "quarantine/quarantine_new.html", context, status=422 if form.is_bound else 200)
 
 
-def _owner(project: Project, asked: QuarantineRequest) -> str:
+def _owner(project: Project, wanted: QuarantineRequest) -> str:
     """Of several quarantines each has an owner of its own, looked up where none is said."""
-    return suggested_owner(project, asked.groups[0]) if len(asked.groups) == 1 else ""
+    return suggested_owner(project, wanted.groups[0]) if len(wanted.groups) == 1 else ""
 
 
-def _begun(request: HttpRequest, project: Project, asked: QuarantineRequest, form: NewForm) -> HttpResponse:
+def _begun(request: HttpRequest, project: Project, wanted: QuarantineRequest, form: NewForm) -> HttpResponse:
     """Make them; one leads to its page, several to a line for each."""
     action = _BEGIN.get(request.POST.get("begin", ""), Action.PROPOSE)
-    results = [_begin(project, group, asked.cluster, form, person(request), action) for group in asked.groups]
+    results = [_begin(project, group, wanted.cluster, form, person(request), action) for group in wanted.groups]
     if len(results) == 1 and results[0].quarantine is not None and results[0].done:
         return redirect("quarantine", slug=project.slug, quarantine_id=results[0].quarantine)
     return render(request, "quarantine/quarantine_done.html", {"project": project, "results": results})
@@ -102,8 +111,8 @@ def _begin(
         made: Quarantine = quarantine_create(project=project, tests=tests, actor=actor, terms=terms, action=action)
     except REFUSALS as error:
         return Result(label, error.sentence, False, test=tests[0].number)
-    said = "It is proposed." if action is Action.PROPOSE else "It is quarantined."
-    return Result(label, said, True, made.pk)
+    sentence = "It is proposed." if action is Action.PROPOSE else "It is quarantined."
+    return Result(label, sentence, True, made.pk)
 
 
 def _besides(form: NewForm) -> dict[str, Any]:

@@ -15,6 +15,8 @@ from dashboard.quarantine.owners.index import OwnerIndex, owned
 from dashboard.quarantine.owners.rules import BadOwners, Line, Pattern, Wrong
 from dashboard.quarantine.owners.store import owner_book, owners_set, test_owner_set
 from dashboard.web.decorators import project_deed, project_form
+from dashboard.web.page_context import PageContext
+from dashboard.web.quarantine.leads import owners_lead
 from dashboard.web.test.test import test_of
 from ingest.models import Project
 
@@ -106,13 +108,16 @@ class ShownLine:
 
 def _page(request: HttpRequest, project: Project, form: OwnersForm, status: int = 200) -> HttpResponse:
     book, has = owner_book(project), owned(project)
-    lines = book.code_owners.lines if book.code_owners else []
+    lines, owners = book.code_owners.lines if book.code_owners else [], _owners(has, book.names)
     by_hand = TestOwner.objects.filter(test__project=project).select_related("test").order_by("owner", "test__number")
     context: dict[str, Any] = {
         "project": project,
         "form": form,
         "owned": has,
-        "owners": _owners(has, book.names),
+        "owners": owners,
+        "lead": owners_lead(
+            PageContext.read(request, project), tests=has.tests, unowned=has.nobodys, owners=len(owners)
+        ),
         "lines": [ShownLine(line, has.by_rule.get(("file", line.number), 0)) for line in lines[:LINES_SHOWN]],
         "more_lines": max(len(lines) - LINES_SHOWN, 0),
         "patterns": [(pattern, has.by_rule.get(("pattern", place), 0)) for place, pattern in enumerate(book.patterns)],
@@ -141,8 +146,8 @@ def owner_name(request: HttpRequest, project: Project, number: int) -> HttpRespo
     if form.is_valid():
         owner = form.cleaned_data["owner"]
         test_owner_set(test=now, owner=owner)
-        said = f"{owner} owns it now." if owner else "The rules say again who owns it."
-        messages.success(request, said)
+        sentence = f"{owner} owns it now." if owner else "The rules say again who owns it."
+        messages.success(request, sentence)
     else:
         messages.error(request, "An owner has at most 255 characters.")
     return redirect("test", slug=project.slug, number=now.number)

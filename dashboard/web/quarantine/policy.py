@@ -21,6 +21,8 @@ from dashboard.quarantine.policy.settings import DEFAULTS, BadSettings, PolicySe
 from dashboard.quarantine.selectors import PolicyNow, policy_of
 from dashboard.quarantine.services import PolicyConflict, policy_set
 from dashboard.web.decorators import project_form
+from dashboard.web.page_context import PageContext
+from dashboard.web.quarantine.leads import policy_lead
 from dashboard.web.quarantine.policy_form import PolicyForm, initial_of
 from dashboard.web.quarantine.quarantine import person
 from dashboard.web.query import number
@@ -98,12 +100,19 @@ def _page(
     settings: PolicySettings | None,
     status: int = 200,
 ) -> HttpResponse:
-    asked = "past" in request.GET and access.user_may(request.user, project, "quarantine")
-    past = rehearse_asked(project, settings) if settings is not None and asked else None
+    rehearses = "past" in request.GET and access.user_may(request.user, project, "quarantine")
+    past = rehearse_asked(project, settings) if settings is not None and rehearses else None
     today = dry_run(project, settings) if settings is not None else None
     context: dict[str, Any] = {
         "project": project,
         "policy": policy,
+        "lead": policy_lead(
+            PageContext.read(request, project),
+            version=policy.version,
+            by=policy.row.created_by if policy.row else "",
+            at=policy.row.created_at if policy.row else None,
+            mode=policy.settings.mode,
+        ),
         "form": form,
         "trying": form.is_bound,
         "valid": settings is not None,

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -16,8 +17,10 @@ from dashboard.quarantine.services import REFUSALS, Actor, quarantine_act
 from dashboard.quarantine.states import Action, ActorKind
 from dashboard.web.analysis import page_analysis
 from dashboard.web.decorators import project_deed, project_page
+from dashboard.web.page_context import PageContext
 from dashboard.web.quarantine.events import told_events
 from dashboard.web.quarantine.forms import ActForm, TermsForm, initial_of
+from dashboard.web.quarantine.leads import quarantine_lead
 from dashboard.web.quarantine.rows import BY_PEOPLE, actions_of, told
 from ingest.models import Project
 
@@ -82,10 +85,12 @@ def _page(
         "project": project,
         "quarantine": quarantine,
         "row": row,
+        "lead": quarantine_lead(PageContext.read(request, project), row),
         "tests": [(test, test_row(now.columns, test.number)) for test in row.tests[:TESTS_SHOWN]],
         "may": access.user_may(request.user, project, "quarantine"),
         "buttons": [(action.value, BUTTONS[action]) for action in actions if action in BUTTONS],
         "changeable": Action.CHANGE in actions,
+        "same_tests": urlencode([("test", test.number) for test in row.tests[:TESTS_SHOWN]]),
         "form": form or TermsForm(initial=initial_of(quarantine)),
         "days": DAYS,
         "events": told_events(quarantine.events.order_by("-version")),
@@ -112,15 +117,15 @@ def quarantine_do(request: HttpRequest, project: Project, quarantine_id: int, ac
 
 
 def _do(request: HttpRequest, quarantine: Quarantine, action: Action, form: ActForm, terms: TermsForm | None) -> None:
-    said = form.cleaned_data
+    values = form.cleaned_data
     try:
         quarantine_act(
             quarantine=quarantine,
-            version=said["version"],
+            version=values["version"],
             action=action,
             actor=person(request),
-            reason=said["reason"],
-            expires_at=asked_expiry(None, said["days"]),
+            reason=values["reason"],
+            expires_at=asked_expiry(None, values["days"]),
             changes=_changed(quarantine, terms) if terms is not None else {},
         )
     except REFUSALS as error:

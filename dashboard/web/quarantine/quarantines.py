@@ -22,7 +22,9 @@ from dashboard.quarantine.states import ENDED, LIVE, State
 from dashboard.web.decorators import project_page
 from dashboard.web.export import Row as FileRow
 from dashboard.web.export import exported
+from dashboard.web.page_context import PageContext
 from dashboard.web.paging import numbered_page
+from dashboard.web.quarantine.leads import ActiveQuarantines, quarantines_lead
 from dashboard.web.quarantine.rows import Row, told
 from dashboard.web.query import choice, sort_asked, words
 from ingest.models import Project
@@ -33,6 +35,7 @@ COLUMN_SIZE = 20
 LATELY = timedelta(days=30)
 OPEN, EXPIRING, READY, ENDED_TAB, ALL = "open", "expiring", "ready", "ended", "all"
 TABS = (OPEN, State.PROPOSED.value, State.ACTIVE.value, EXPIRING, READY, ENDED_TAB, ALL)
+_LABELS = {EXPIRING: "Expiring soon", READY: "Ready to leave"}
 _STATES = tuple(state.value for state in State)
 _SORTS = {"id": "id", "expires": "expires_at", "owner": "owner", "state": "state", "since": "activated_at"}
 _BY_EXPIRY = (EXPIRING, READY, State.ACTIVE.value)
@@ -89,31 +92,36 @@ def _inside(state: str, ready: Iterable[int]) -> Q:
 
 @project_page
 def quarantine_list(request: HttpRequest, project: Project) -> HttpResponseBase:
-    asked = QuarantineQuery.read(request.GET)
-    every = asked.every(project)
+    query = QuarantineQuery.read(request.GET)
+    every = query.every(project)
     active = told(list(every.filter(state=State.ACTIVE).order_by("expires_at", "id")))
     ready = [row for row in active.values() if row.ready]
-    found = asked.found(every, [row.quarantine.pk for row in ready])
+    found = query.found(every, [row.quarantine.pk for row in ready])
     file = exported(request, f"{project.slug}-quarantine", HEADERS, _file_rows(found))
     if file is not None:
         return file
     counts = _counts(every, active.values())
     context = {
         "project": project,
-        "asked": asked,
-        "sort": asked.sort,
-        "tabs": [(tab, counts[tab]) for tab in TABS],
+        "query": query,
+        "sort": query.sort,
+        "tabs": [(tab, _LABELS.get(tab, tab.capitalize()), counts[tab]) for tab in TABS],
         "counts": counts,
         "known": sum(counts[state] for state in (OPEN, ENDED_TAB)),
-        "lead": lead(list(active.values())),
+        "lead": quarantines_lead(
+            PageContext.read(request, project),
+            ActiveQuarantines.summed(list(active.values())) if active else None,
+            narrowed=query.narrowed,
+            proposed=counts[State.PROPOSED.value],
+            saved=_runs_saved(project),
+        ),
         "ready": ready,
-        "saved": _saved(project),
         "owners": _owners(project),
         "policy": policy_of(project.pk),
         "may": access.user_may(request.user, project, "quarantine"),
         "exports": _exports(project),
     }
-    shown = _board(every, active) if asked.board else _page(request.GET, found, active)
+    shown = _board(every, active) if query.board else _page(request.GET, found, active)
     return render(request, "quarantine/quarantines.html", {**context, **shown})
 
 
@@ -147,31 +155,6 @@ def _owners(project: Project) -> list[str]:
     """Everybody who answers for something."""
     named = Quarantine.objects.filter(project=project).exclude(owner="").order_by("owner")
     return list(named.values_list("owner", flat=True).distinct())
-
-
-# -- the first sentence ------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Lead:
-    """What is quarantined now."""
-
-    tests: int
-    masked: int
-    owners: list[str]
-    unowned: int
-    next: Row | None
-    """What expires next."""
-
-
-def lead(active: Sequence[Row]) -> Lead:
-    return Lead(
-        tests=sum(len(row.tests) for row in active),
-        masked=sum(row.progress.masked for row in active),
-        owners=sorted({row.quarantine.owner for row in active if row.quarantine.owner}),
-        unowned=sum(not row.quarantine.owner for row in active),
-        next=min(active, key=lambda row: row.quarantine.expires_at, default=None),
-    )
 
 
 # -- the board ---------------------------------------------------------------------------------------------------
@@ -242,7 +225,7 @@ def quarantine_export(request: HttpRequest, project: Project, kind: str) -> Http
     return HttpResponse(done.text, content_type(kind), headers={"X-Left-Out": str(len(done.left_out))})
 
 
-def _saved(project: Project) -> dict[str, int]:
-    """What quarantine saved in the window: runs that nothing else blocked, and failures that it masked."""
+def _runs_saved(project: Project) -> int:
+    """Runs of the window that quarantine alone kept from blocking."""
     analysis = current_analysis(project.pk)
-    return analysis.summary["blocked"] if analysis else {}
+    return analysis.summary["blocked"]["masked"] if analysis else 0

@@ -51,8 +51,8 @@ def explanation(row: TestRow, finding: Finding, sizes: Sizes, broken: Broken | N
     clauses = [_broken(broken, branch)] if broken is not None else []
     clauses.append(Clause(_failed(row)))
     standing = broken is not None and row.state is not State.FLAKY  # a rerun would not speak for the change
-    said = (_mostly(finding), _reruns(row), "" if standing else _advice(row), _in_incidents(row))
-    clauses += [Clause(text) for text in said if text]
+    remarks = (_mostly(finding), _reruns(row), "" if standing else _advice(row), _in_incidents(row))
+    clauses += [Clause(text) for text in remarks if text]
     clauses += _clusters(row, sizes)
     causes = [str(cause["category"]) for cause in finding.get("causes", ())]
     clause = f"{'cause' if len(causes) == 1 else 'causes'}: {', '.join(causes)}"
@@ -133,7 +133,7 @@ def _clusters(row: TestRow, sizes: Sizes) -> list[Clause]:
     if row.cluster is not None and sizes.together > 1:
         clauses.append(Clause(f"in a cluster with {_others(sizes.together)}", "together", row.cluster))
     if row.signature_cluster is not None and sizes.same_words > 1:
-        words = f"fails with the same words as {_others(sizes.same_words)}"
+        words = f"fails with the same message as {_others(sizes.same_words)}"
         clauses.append(Clause(words, "signature", row.signature_cluster))
     return clauses
 

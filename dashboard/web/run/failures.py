@@ -84,12 +84,12 @@ class _Page:
 
     def _retried(self, number: int) -> bool:
         place = self._judged.places[number]
-        return number in self._texts.said and place.vectors.retried(place.row)
+        return number in self._texts.in_run and place.vectors.retried(place.row)
 
     def shown(self, failing: FailureFacts) -> ShownFailure:
         number = failing.number
-        place, said = self._judged.places[number], self._texts.said.get(number)
-        attempts = self._attempts.get(self._key(number), ()) if said else ()
+        place, text = self._judged.places[number], self._texts.in_run.get(number)
+        attempts = self._attempts.get(self._key(number), ()) if text else ()
         seconds = place.vectors.seconds(place.row)
         case = CaseRow(
             self._tests[place.stored], place.verdict, seconds, bool(attempts), self._whole_texts.get(number, [])
@@ -106,7 +106,7 @@ class _Page:
             excused_by=excuse.quarantine if excuse is not None and group is Group.QUARANTINED else None,
             whose=self._whose.get(number, ""),
             clauses=self._clauses(failing, group),
-            words=said.words if said else "",
+            words=text.words if text else "",
             odd=self._texts.odd(number, group),
             attempts=len(attempts),
             shown=shown_case(case, attempts) if number in self._whole_texts else None,
@@ -135,15 +135,15 @@ def _rows(now: PageAnalysis, numbers: Sequence[int]) -> dict[int, TestRow]:
 
 
 def _key(judged: JudgedRun, texts: FailureTexts, number: int) -> Key:
-    return judged.places[number].report.pk, texts.said[number].test
+    return judged.places[number].report.pk, texts.in_run[number].test
 
 
 def _texts(judged: JudgedRun, texts: FailureTexts, numbers: Sequence[int]) -> dict[int, list[Failure]]:
     """The full failures of the tests that fit in the text budget."""
     budget, chosen = TEXT_BUDGET, dict[tuple[int, int], int]()
     for number in numbers:
-        if number in texts.said and texts.said[number].length <= budget:
-            budget -= texts.said[number].length
+        if number in texts.in_run and texts.in_run[number].length <= budget:
+            budget -= texts.in_run[number].length
             chosen[_key(judged, texts, number)] = number
     found: dict[int, list[Failure]] = {number: [] for number in chosen.values()}
     q = Q(report__in={report for report, _ in chosen}, test__in={test for _, test in chosen})
@@ -158,8 +158,8 @@ def _alike(texts: FailureTexts, numbers: Sequence[int]) -> dict[int, list[int]]:
     """The other shown tests that failed with the same signature and any text in this run."""
     by_signature: dict[int, list[int]] = {}
     for number in numbers:
-        if number in texts.said and texts.said[number].length:
-            by_signature.setdefault(texts.said[number].signature, []).append(number)
+        if number in texts.in_run and texts.in_run[number].length:
+            by_signature.setdefault(texts.in_run[number].signature, []).append(number)
     return {
         number: [twin for twin in together if twin != number]
         for together in by_signature.values()

@@ -7,9 +7,10 @@ from typing import Any
 from django.http import Http404, HttpRequest, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.utils.safestring import SafeString
 
 from analytics.lab.split_check import split_check
-from analytics.runs.failing_tests import Group, Outcome, lead
+from analytics.runs.failing_tests import Group, Outcome, Standing, lead
 from analytics.runs.failure_facts import read_red_reports
 from analytics.runs.failure_texts import FailureTexts, texts_of
 from analytics.runs.judgement import JudgedRun, judge
@@ -20,12 +21,14 @@ from dashboard.quarantine.selectors import decisions_of_run
 from dashboard.web.analysis import PageAnalysis, page_analysis
 from dashboard.web.decorators import project_page
 from dashboard.web.export import exported
+from dashboard.web.page_context import PageContext
 from dashboard.web.paging import NumberedPage, numbered_page, offset_asked
 from dashboard.web.quarantine.held import held_of
 from dashboard.web.query import choice, number, words
 from dashboard.web.recent import note_run
 from dashboard.web.run.cases import shown_cases
 from dashboard.web.run.failures import ShownFailure, shown_failures
+from dashboard.web.run.leads import judged_later, retried_lead, run_lead
 from ingest.models import Attempt, Project, Report, Run, Upload
 from ingest.selectors import report_cases
 from ingest.verdict import FAILING, Verdict
@@ -79,11 +82,11 @@ def run_detail(request: HttpRequest, project: Project, run_id: int) -> HttpRespo
         "run": run,
         "analysed": now,
         "judged": judged,
-        "lead": lead(_outcome(judged, texts, uploads)),
+        "lead": run_lead(lead(_outcome(judged, texts, uploads)), red=judged.red, serious=_serious(judged)),
+        "remarks": list(_remarks(PageContext.read(request, project), judged, now)),
         "gates": gates,
         "split": split_check(project, run),
         "reports": judged.reports[:REPORTS_SHOWN],
-        "retried_away": _retried_away(judged),
         **_groups(request.GET, project, judged, now, texts),
         **_cases(request.GET, judged),
     }
@@ -124,8 +127,8 @@ def _groups(
         if judged.counts[group] and alone in ("", group)
     }
     every = [number for group_numbers in numbers.values() for number in group_numbers]
-    missing = [number for number in every if number not in texts.said]
-    known = FailureTexts({**texts.said, **texts_of(judged, missing).said}, texts.before) if missing else texts
+    missing = [number for number in every if number not in texts.in_run]
+    known = FailureTexts({**texts.in_run, **texts_of(judged, missing).in_run}, texts.before) if missing else texts
     shown = shown_failures(project, judged, now, known, every)
     green = last_green(project, judged.run, judged.reports, every, judged.renames) if judged.red else None
     return {
@@ -153,8 +156,21 @@ def _ordered(judged: JudgedRun, texts: FailureTexts, group: Group) -> list[int]:
     return sorted(numbers, key=lambda number: not texts.odd(number, group))
 
 
-def _retried_away(judged: JudgedRun) -> dict[str, Any]:
-    """Tests that failed and passed on a retry: not red, but worth knowing."""
+def _serious(judged: JudgedRun) -> bool:
+    """Whether something failed that nothing known explains."""
+    return bool(judged.counts[Group.NEW] or judged.errors) or not judged.standing.judged
+
+
+def _remarks(page: PageContext, judged: JudgedRun, now: PageAnalysis) -> Iterator[SafeString]:
+    """What else to know before reading on."""
+    if judged.red and judged.standing is Standing.AFTER:
+        yield judged_later(now.analysis.finished_at if now.analysis else None)
+    if retried := _retried_away(judged):
+        yield retried_lead(page, judged.run.pk, retried[:RETRIED_SHOWN], len(retried))
+
+
+def _retried_away(judged: JudgedRun) -> list[tuple[int, str]]:
+    """Number and name of each test that failed and passed on a retry."""
     reports = [report.pk for report in judged.reports if report.attempts > report.tests]
     failed = Attempt.objects.filter(report__in=reports, verdict__in=FAILING) if reports else Attempt.objects.none()
     fields = ("test__number", "test__alias_of__number", "test__name")
@@ -163,8 +179,7 @@ def _retried_away(judged: JudgedRun) -> dict[str, Any]:
         for stored, now, name in failed.order_by("test__number").values_list(*fields).distinct()
         if (now or stored) not in judged.groups
     }
-    named = [{"number": number, "name": name} for number, name in name_of.items()]
-    return {"count": len(named), "named": named[:RETRIED_SHOWN], "more": max(len(named) - RETRIED_SHOWN, 0)}
+    return list(name_of.items())
 
 
 def _export(project: Project, judged: JudgedRun, now: PageAnalysis, texts: FailureTexts) -> Iterator[Sequence[Any]]:
@@ -173,10 +188,10 @@ def _export(project: Project, judged: JudgedRun, now: PageAnalysis, texts: Failu
         numbers = _ordered(judged, texts, group)
         for first in range(0, len(numbers), CASES_SIZE):
             batch = numbers[first : first + CASES_SIZE]
-            known = texts_of(judged, [number for number in batch if number not in texts.said])
-            both = FailureTexts({**texts.said, **known.said}, {**texts.before, **known.before})
+            known = texts_of(judged, [number for number in batch if number not in texts.in_run])
+            both = FailureTexts({**texts.in_run, **known.in_run}, {**texts.before, **known.before})
             for shown_failure in shown_failures(project, judged, now, both, batch).values():
-                said = "; ".join(clause.text for clause in shown_failure.clauses)
+                explanation = "; ".join(clause.text for clause in shown_failure.clauses)
                 test, verdict = shown_failure.test, shown_failure.place.verdict.name.lower()
                 yield (
                     group,
@@ -186,7 +201,7 @@ def _export(project: Project, judged: JudgedRun, now: PageAnalysis, texts: Failu
                     test.file,
                     verdict,
                     shown_failure.remark,
-                    said,
+                    explanation,
                     shown_failure.words,
                 )
 
@@ -206,11 +221,11 @@ def _cases(query: QueryDict, judged: JudgedRun) -> dict[str, Any]:
     """The cases that the URL asks for, and what it asks. On a red run they are listed where somebody asks."""
     report = report_of(judged, number(query, "report", 0))
     verdict, search = choice(query, "verdict", _VERDICTS), words(query, "q")
-    asked = {"report": report, "verdict": verdict, "verdicts": list(_VERDICTS), "search": search}
+    parameters = {"report": report, "verdict": verdict, "verdicts": list(_VERDICTS), "search": search}
     listed = not judged.red or any(query.get(name) for name in ("show", "verdict", "q", "report"))
     if report is None or not listed or query.get("group"):
-        return {**asked, "listed": False}
+        return {**parameters, "listed": False}
     offset = offset_asked(query, CASES_SIZE)
     found = report_cases(report, verdict=_VERDICTS.get(verdict), search=search, offset=offset, limit=CASES_SIZE)
     page = numbered_page(query, total=found.total, size=CASES_SIZE)
-    return {**asked, "listed": True, "cases": shown_cases(report.pk, found.rows), "page": page}
+    return {**parameters, "listed": True, "cases": shown_cases(report.pk, found.rows), "page": page}

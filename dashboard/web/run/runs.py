@@ -14,8 +14,10 @@ from analytics.runs.ends import ENDS, FAILED, GONE, PASSED, ends_of, with_ends
 from dashboard.web.analysis import PageAnalysis, page_analysis
 from dashboard.web.decorators import project_page
 from dashboard.web.export import exported
+from dashboard.web.page_context import PageContext
 from dashboard.web.paging import keyset_page
 from dashboard.web.query import choice, words
+from dashboard.web.run.leads import runs_lead
 from ingest.models import Project, Report, Run
 from ingest.selectors import runs_of
 
@@ -75,9 +77,9 @@ def matching(text: str) -> Q:
 
 @project_page
 def run_list(request: HttpRequest, project: Project) -> HttpResponseBase:
-    now, asked, all_runs = page_analysis(project), RunFilter.asked(request.GET), runs_of(project.pk)
-    judged = asked.end not in ("", RED)  # else it is enough to judge what is shown
-    runs = asked.narrow(with_ends(all_runs, now.analysis if judged else None, now.columns))
+    now, filters, all_runs = page_analysis(project), RunFilter.asked(request.GET), runs_of(project.pk)
+    judged = filters.end not in ("", RED)  # else it is enough to judge what is shown
+    runs = filters.narrow(with_ends(all_runs, now.analysis if judged else None, now.columns))
     file = exported(request, f"{project.slug}-runs", (*_HEADERS, *_COUNTS), _export(runs, now))
     if file is not None:
         return file
@@ -88,8 +90,13 @@ def run_list(request: HttpRequest, project: Project) -> HttpResponseBase:
         "analysed": now,
         "page": page,
         "rows": [(run, totals.get(run.pk), ends.get(run.pk, GONE)) for run in page.rows],
-        "summary": now.analysis.summary["runs"] if now.analysis else None,
-        "asked": asked,
+        "lead": runs_lead(
+            PageContext.read(request, project),
+            filters,
+            now.analysis.summary["runs"] if now.analysis else None,
+            any_run=bool(page.rows),
+        ),
+        "query": filters,
         "ends": _ASKED_FOR if now.analysis else (RED, PASSED),
         "failed": FAILED,
         "branches": sorted({branch for branch in all_runs.values_list("branch", flat=True)[:_BRANCHES_FROM] if branch}),

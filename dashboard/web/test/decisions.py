@@ -88,7 +88,7 @@ def _incidents(project: Project, history: History) -> list[Decision]:
     executions = history.executions
     bad = np.isin(executions.verdicts, list(FAILING)) | executions.retried
     failed = dict(zip(executions.report_id[bad].tolist(), executions.run_id[bad].tolist(), strict=True))
-    said = IncidentDecision.objects.filter(project=project).select_related("decided_by")
+    incident_decisions = IncidentDecision.objects.filter(project=project).select_related("decided_by")
     return [
         Decision(
             decision.decided_at,
@@ -96,6 +96,6 @@ def _incidents(project: Project, history: History) -> list[Decision]:
             _DECISION_WORDS[IncidentDecision.Word(decision.word)],
             run=failed[decision.report_id],
         )
-        for decision in said
+        for decision in incident_decisions
         if decision.report_id in failed
     ]

@@ -29,7 +29,7 @@ class SignatureText:
     """What that one said in full; None where it is not kept, or too long for this page."""
 
 
-def said(names: Sequence[Test], signatures: list[dict[str, Any]]) -> list[SignatureText]:
+def signature_texts(names: Sequence[Test], signatures: list[dict[str, Any]]) -> list[SignatureText]:
     """The signatures that the analysis lists, the commonest first; one query for their texts."""
     total = sum(signature["failures"] for signature in signatures)
     texts, budget, found = _texts(names, signatures), TEXT_BUDGET, []

@@ -32,12 +32,12 @@ _TREND_HEIGHT = 230
 
 
 def page_of(
-    project: Project, test: Test, now: PageAnalysis, history: History, asked: ExecutionQuery, query: QueryDict
+    project: Project, test: Test, now: PageAnalysis, history: History, filters: ExecutionQuery, query: QueryDict
 ) -> dict[str, Any]:
     """What test.html shows."""
     called = history.names[0]
     ran, inside = counted(history), _inside(history, now.analysis)
-    shown = np.flatnonzero(asked.rows(history))[_span(query)].tolist()
+    shown = np.flatnonzero(filters.rows(history))[_span(query)].tolist()
     evidence, streak = evidence_in(history, ran, inside), failing_streak(history, ran, inside)
     runs = runs_of(history, [*shown, *evidence.rows, *_ends(streak)])
     known = LeadFacts(
@@ -55,14 +55,14 @@ def page_of(
     return {
         **_names(project, test),
         **quarantine_panel(project, called),
-        **_strip_and_trend(history, ran, asked),
+        **_strip_and_trend(history, ran, filters),
         "analysed": now,
         "row": known.row if known.in_window else None,
         "lead": lead(known),
         "latent": latent,
         "sections": [*([] if failed_test is None else sections(failed_test)), depends, *_always(test, known)],
         "lines": lines(history, shown, runs).values(),
-        "page": numbered_page(query, total=int(asked.rows(history).sum()), size=LINES_SIZE),
+        "page": numbered_page(query, total=int(filters.rows(history).sum()), size=LINES_SIZE),
     }
 
 
@@ -91,12 +91,12 @@ def _names(project: Project, test: Test) -> dict[str, Any]:
     }
 
 
-def _strip_and_trend(history: History, ran: CountedExecutions, asked: ExecutionQuery) -> dict[str, Any]:
+def _strip_and_trend(history: History, ran: CountedExecutions, filters: ExecutionQuery) -> dict[str, Any]:
     """The executions that the URL asks for, one by one and by day or week."""
-    chosen, days = asked.rows(history), trends.days_of(history)
-    ran, over = ran.where(chosen), trends.periods(days[chosen], asked.unit)
+    chosen, days = filters.rows(history), trends.days_of(history)
+    ran, over = ran.where(chosen), trends.periods(days[chosen], filters.unit)
     return {
-        "asked": asked,
+        "query": filters,
         "branches": BRANCHES,
         "history": history,
         "strips": strips(history, ran, chosen),
@@ -144,9 +144,10 @@ def _always(test: Test, known: LeadFacts) -> list[Section]:
     age = None if analysis is None else max((analysis.finished_at - first_seen).days, 0)
     others = [name for name in names if name.pk != test.pk]
     about = {"first_seen": first_seen, "age": age, "row": known.row, "others": others}
-    said = decisions(known.project, known.history)
+    decided = decisions(known.project, known.history)
+    how_many = amount(len(decided), "decision") if decided else "none yet"
     return [
         Section("executions", "Executions", amount(len(known.history), "report")),
         Section("about", "About this test", f"number {test.number}", about),
-        Section("decisions", "Decisions", amount(len(said), "decision") if said else "none yet", {"said": said}),
+        Section("decisions", "Decisions", how_many, {"decisions": decided}),
     ]

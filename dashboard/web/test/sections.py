@@ -26,7 +26,7 @@ from dashboard.charts.rerun_curve import RerunCurve, RerunNumber
 from dashboard.charts.rows import RateRow
 from dashboard.web.test import trends
 from dashboard.web.test.executions import Line
-from dashboard.web.test.failures import OTHERS, rows_by_signature, said
+from dashboard.web.test.failures import OTHERS, rows_by_signature, signature_texts
 
 _NOT_ANALYSED = "not analysed"
 _ORDERS_SHOWN = 8
@@ -93,7 +93,7 @@ def _signatures(failed_test: FailedTest) -> Section:
     rows = rows_by_signature(failed_test.history, names)
     share = trends.signature_share(failed_test.days, rows, {**names, OTHERS: "other signatures"}, failed_test.over)
     part = {
-        "said": said(failed_test.history.names, found),
+        "signatures": signature_texts(failed_test.history.names, found),
         "failed": failed_test.row.failed,
         "chart": draw(signature_share, share, _SHORT) if len(rows) > 1 else None,
     }

@@ -105,14 +105,14 @@ def _stable(known: LeadFacts) -> _SentenceAndAdvice:
         return _words(new, _failed(row)), _words("Whoever adds it there will see: nothing to rerun.")
     if row.failed:
         never = "Looks stable: {}{}, but it never both passed and failed on the same commit."
-        said = _words(never, _failed(row), _only_in(known))
-        return said, _words("They look like unfinished work: nothing to rerun.")
+        sentence = _words(never, _failed(row), _only_in(known))
+        return sentence, _words("They look like unfinished work: nothing to rerun.")
     ran = _runs(row.executed)
     if row.executed < _FEW:
         few = "Passed all of {} in the window: too few to say more than that it fails less than {} of the time."
         return _words(few, ran, percent(row.rate.high)), nothing
-    said = _words("Stable: passed all of {}, so its failure rate is below {} (95 %).", ran, percent(row.rate.high))
-    return said, nothing
+    sentence = _words("Stable: passed all of {}, so its failure rate is below {} (95 %).", ran, percent(row.rate.high))
+    return sentence, nothing
 
 
 def _nothing_to_do(known: LeadFacts) -> SafeString:
@@ -169,8 +169,10 @@ def _suspect(known: LeadFacts) -> _SentenceAndAdvice:
         clean = f"Clean for {_executions(row.clean)} now. " if row.clean else ""
         proof = _words("{}Rerun its next failure at the same commit: a pass there says that it is flaky.", clean)
         return _words(never, _failed(row), _only_in(known)), proof
-    said = _words("Suspect: its reports hold several attempts, and do not say whether they are retries of one test.")
-    return said, _words("Give its variants names of their own, or let the test runner mark its retries.")
+    sentence = _words(
+        "Suspect: its reports hold several attempts, and do not say whether they are retries of one test."
+    )
+    return sentence, _words("Give its variants names of their own, or let the test runner mark its retries.")
 
 
 def _broken(known: LeadFacts) -> _SentenceAndAdvice:
@@ -183,10 +185,10 @@ def _broken(known: LeadFacts) -> _SentenceAndAdvice:
     main = known.project.default_branch
     first = _run(known, streak.first)
     all_of_them = f"its last {counted(streak.failures, 'execution')} on {main} failed"
-    said = _words("Broken since {}: {}.", first, all_of_them)
+    sentence = _words("Broken since {}: {}.", first, all_of_them)
     if streak.last_pass is None:
-        return said, _words("{} No pass on {} is known before.", again, main)
-    return said, _words(
+        return sentence, _words("{} No pass on {} is known before.", again, main)
+    return sentence, _words(
         "{} It last passed in {}: look at what changed between the two.", again, _run(known, streak.last_pass)
     )
 
@@ -197,16 +199,16 @@ def _recovered(known: LeadFacts) -> _SentenceAndAdvice:
     chance = percent(1 - known.analysis.parameters["confidence"])
     since = "" if row.flaky_since is None else _words(" flaky from {}", day(row.flaky_since))
     until = "" if row.last_failure is None else _words(" to {},", day(row.last_failure))
-    said = _words("Recovered:{}{} with {} since.", since, until, counted(row.clean or 0, "clean execution"))
-    return said, _words("Nothing to do: unfixed, it would stay clean so long with a chance of at most {}.", chance)
+    sentence = _words("Recovered:{}{} with {} since.", since, until, counted(row.clean or 0, "clean execution"))
+    return sentence, _words("Nothing to do: unfixed, it would stay clean so long with a chance of at most {}.", chance)
 
 
 def _unexecuted(known: LeadFacts) -> _SentenceAndAdvice:
     if known.row.skipped:
-        said = _words("Not executed: skipped {} in the window.", counted(known.row.skipped, "time"))
-        return said, _words("Nothing says whether it still works: let it run again, or delete it.")
-    said = _words("Not executed in a way that counts: its reports do not say how its attempts are related.")
-    return said, _words("Give its variants names of their own, or let the test runner mark its retries.")
+        sentence = _words("Not executed: skipped {} in the window.", counted(known.row.skipped, "time"))
+        return sentence, _words("Nothing says whether it still works: let it run again, or delete it.")
+    sentence = _words("Not executed in a way that counts: its reports do not say how its attempts are related.")
+    return sentence, _words("Give its variants names of their own, or let the test runner mark its retries.")
 
 
 _OF_STATE: dict[State, Callable[[LeadFacts], _SentenceAndAdvice]] = {

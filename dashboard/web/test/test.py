@@ -37,13 +37,13 @@ def test_detail(request: HttpRequest, project: Project, number: int) -> HttpResp
     test = test_of(project, number)
     now = page_analysis(project)
     history = history_of(project, test, now.analysis)
-    asked = ExecutionQuery.read(request.GET, history)
-    rows = export_rows(history, asked.rows(history))
+    filters = ExecutionQuery.read(request.GET, history)
+    rows = export_rows(history, filters.rows(history))
     file = exported(request, f"{project.slug}-test-{test.number}", HEADERS, rows)
     if file is not None:
         return file
     note_test(request, project, test)
-    shown = page_of(project, test, now, history, asked, request.GET)
+    shown = page_of(project, test, now, history, filters, request.GET)
     may = {"may_quarantine": access.user_may(request.user, project, "quarantine")}
     may["may_name"] = access.user_may(request.user, project, "settings")
     return render(request, "test/test.html", {**shown, **may})

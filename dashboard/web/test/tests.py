@@ -25,6 +25,7 @@ from dashboard.quarantine.owners.store import owner_book
 from dashboard.web.analysis import page_analysis
 from dashboard.web.decorators import project_page
 from dashboard.web.export import Row, exported
+from dashboard.web.page_context import changed_query, link
 from dashboard.web.paging import PAGE_SIZE, NumberedPage, page_asked
 from dashboard.web.quarantine.held import held_of
 from dashboard.web.query import choice, sort_asked, words
@@ -111,11 +112,8 @@ def lead(
     links = []
     for name in _ATTENTION:
         if count := states.get(name):
-            there = address.copy()
-            there["state"] = name
-            there.pop("page", None)
             verb = "is" if count == 1 else "are"
-            links.append(format_html('<a href="?{}">{} {} {}</a>', there.urlencode(), f"{count:,}", verb, name))
+            links.append(link(changed_query(address, state=name, page=None), f"{count:,} {verb} {name}"))
     attention = _enumerated(links) if links else "none is flaky or broken"
     return format_html("Of {} test{} in the window {}.", f"{known:,}", "" if known == 1 else "s", attention)
 

@@ -1,0 +1,86 @@
+"""The first sentences above the list of runs and above one run."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.text import Truncator
+
+from analytics.wording import counted
+from dashboard.templatetags.flakeboard import interval, mark, when
+from dashboard.templatetags.run import end_label
+from dashboard.web.page_context import NOTHING, PageContext, isolated, joined, link
+
+if TYPE_CHECKING:  # the page imports its sentence from here
+    from dashboard.web.run.runs import RunFilter
+
+_NAME = 60
+"""Characters of a test's name in a sentence."""
+
+
+def runs_lead(
+    page: PageContext, filters: "RunFilter", runs: Mapping[str, Any] | None, *, any_run: bool
+) -> SafeString | str:
+    """What is listed; of the whole list how its runs ended, where an analysis says so (`runs`)."""
+    if filters:
+        return format_html("Runs{}, newest first.", joined(_conditions(filters), ""))
+    if runs is not None:
+        return _ends(page, runs)
+    if any_run:
+        return "Runs, newest first. The first analysis will say which of them failed by flakiness alone."
+    return "No run yet."
+
+
+def _conditions(filters: "RunFilter") -> list[SafeString | str]:
+    where = "in commit, build, branch or pull request"
+    return [
+        f" that ended as “{end_label(filters.end)}”" if filters.end else "",
+        format_html(" on {}", isolated(filters.branch)) if filters.branch else "",
+        format_html(" with {} {}", isolated(filters.search), where) if filters.search else "",
+    ]
+
+
+def _ends(page: PageContext, runs: Mapping[str, Any]) -> SafeString:
+    broken = NOTHING
+    if runs["broken"]:
+        before = link("?end=broken", f"{runs['broken']:,} by what was broken before")
+        broken = format_html("{}{}, ", before, page.help("broken_run"))
+    return format_html(
+        "Of {} in the window, {} passed, {}{}, {}{} ({}){} and {}{}.",
+        counted(runs["total"], "run"),
+        f"{runs['passed']:,}",
+        link("?end=regression", f"{runs['regression']:,} failed by a regression"),
+        page.help("regression"),
+        broken,
+        link("?end=flaky", f"{runs['flaky']:,} by flakiness alone"),
+        interval(runs["flaky_low"], runs["flaky_high"]),
+        page.help("flaky_run"),
+        link("?end=incident", f"{runs['incident']:,} in incidents"),
+        page.help("incident_run"),
+    )
+
+
+# -- one run -----------------------------------------------------------------------------------------------------
+
+
+def run_lead(sentence: str, *, red: bool, serious: bool) -> SafeString:
+    """How the run ended, with a shape for it: a failure is serious unless flakiness or quarantine explains it."""
+    shape = mark("pass", "Passed:") if not red else mark("fail" if serious else "wait", "Failed:")
+    return format_html("{} <strong>{}</strong>", shape, sentence)
+
+
+def judged_later(analysed_at: datetime | None) -> SafeString:
+    """For a run that the last analysis has not seen."""
+    moment = format_html(" ({})", when(analysed_at)) if analysed_at else NOTHING
+    return format_html("The run came after the last analysis{}: its tests are judged by what was known then.", moment)
+
+
+def retried_lead(page: PageContext, run: int, named: Sequence[tuple[int, str]], count: int) -> SafeString:
+    """Tests that failed and passed on a retry: not red, but worth knowing. `named` are the first of them."""
+    links = [link(page.url("case", run, number), isolated(Truncator(name).chars(_NAME))) for number, name in named]
+    more = f" and {count - len(named):,} more" if count > len(named) else ""
+    return format_html(
+        "{} failed at first and passed on a retry: {}{}.", counted(count, "test"), joined(links, ", "), more
+    )
