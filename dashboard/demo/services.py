@@ -93,7 +93,7 @@ def demo_progress(project: Project, *, settled: bool = True) -> tuple[int, int] 
 
 
 def _runs_loaded(project: Project) -> int:
-    return Upload.objects.filter(project=project, state=Upload.State.PROCESSED).count()
+    return Upload.objects.filter(project=project, experiment=None, state=Upload.State.PROCESSED).count()
 
 
 @lru_cache(maxsize=4)

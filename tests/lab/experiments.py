@@ -44,11 +44,11 @@ def begin(project: Project, key: str = "e1", **values: Any) -> Experiment:
     return experiment_begin(project=project, key=key, **{**known, **values})[0]
 
 
-def send_orders(experiment: Experiment, *files: bytes | tuple[str, bytes]) -> Upload:
-    """Receive and process files as an upload of the experiment."""
+def send_orders(experiment: Experiment, *files: bytes | tuple[str, bytes], at: datetime | None = None) -> Upload:
+    """Receive and process files as an upload of the experiment; with a moment, as one of the past."""
     metadata = RunMetadata(commit=experiment.commit, experiment=experiment.key).of_experiment()
     upload, _ = upload_receive(
-        project=experiment.project, body=body_of(*files), metadata=metadata, experiment=experiment
+        project=experiment.project, body=body_of(*files), metadata=metadata, experiment=experiment, stated_at=at
     )
     upload_process(upload_id=upload.pk)
     upload.refresh_from_db()
