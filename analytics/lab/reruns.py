@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from flakeboard.orders.rerun_verdicts import FAILED, PASSED, rerun_kind
 
 from analytics.lab.models import ExperimentFinding
 from analytics.runs.report_vectors import Renames, report_vectors
@@ -18,29 +19,14 @@ from ingest.verdict import Verdict
 
 _Kind = ExperimentFinding.Kind
 _AT_ONCE = 50
-PASSED, FAILED = 1, 2
-"""Bits of what a test did."""
 Bits = npt.NDArray[np.uint8]
 
 
 def rerun_verdict(same: Bits, other: Bits) -> ExperimentFinding.Kind | None:
-    """The kind of a test from the bits that its same-order and its random-order runs have in each iteration; None where
-    it is not flaky.
-
-    What differs within the same-order runs of an iteration is not deterministic, whatever random orders say. What
-    differs within the random orders of an iteration, or always ends one way in the same order and the other way in
-    random ones, depends on the order. The rest changes between iterations, never within one: the infrastructure's.
-
-    Where a test changes between iterations and in random orders too, FlaPy's code and this say OD; its paper, read
-    literally, says NOD."""
-    both = PASSED | FAILED
-    in_same, in_other = (int(np.bitwise_or.reduce(bits, initial=0)) for bits in (same, other))
-    if in_same | in_other != both:
-        return None
-    if (same == both).any():
-        return _Kind.NOD
-    is_order = (other == both).any() or {in_same, in_other} == {PASSED, FAILED}
-    return _Kind.OD if is_order else _Kind.INFRASTRUCTURE
+    """The kind of a test from the bits that its same-order and its random-order runs have in each iteration, judged as
+    the client judges it; None where it is not flaky."""
+    kind = rerun_kind(same.tolist(), other.tolist())
+    return _Kind(kind) if kind else None
 
 
 @dataclass(slots=True)

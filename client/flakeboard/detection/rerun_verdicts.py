@@ -1,14 +1,12 @@
-"""The kind of a flaky test from reruns in several environments (Gruber 2021).
-
-Where a test changes between iterations and in random orders too, FlaPy's code and this say order-dependent; the paper,
-read literally, says not deterministic."""
+"""What each test did in reruns, by environment; its kind is judged where client and server judge alike."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from flakeboard.detection.findings import INFRASTRUCTURE, NOD, OD
 from flakeboard.detection.outcomes import PASS, fails
+from flakeboard.orders.rerun_verdicts import FAILED, PASSED
+from flakeboard.orders.rerun_verdicts import rerun_kind as kind_of_bits
 
 
 @dataclass
@@ -28,16 +26,10 @@ class Iteration:
 
 
 def rerun_kind(iterations: list[Iteration]) -> str:
-    """NOD, OD, infrastructure, or empty for a test that is not flaky.
+    """NOD, OD, infrastructure, or empty for a test that is not flaky."""
+    return kind_of_bits([_bits(each.same) for each in iterations], [_bits(each.random) for each in iterations])
 
-    Both ways in the same order of one iteration is NOD, whatever random orders say. Both ways in random orders of one
-    iteration, or always one way in the same order and the other way in random ones, is OD. The rest changes between
-    iterations and never within one."""
-    same = [sum(each.same[way] for each in iterations) for way in (0, 1)]
-    random = [sum(each.random[way] for each in iterations) for way in (0, 1)]
-    if not (same[0] + random[0] and same[1] + random[1]):
-        return ""
-    if any(all(each.same) for each in iterations):
-        return NOD
-    opposite = bool(sum(same) and sum(random)) and not all(same) and not all(random)
-    return OD if opposite or any(all(each.random) for each in iterations) else INFRASTRUCTURE
+
+def _bits(counts: list[int]) -> int:
+    passed, failed = counts
+    return PASSED * bool(passed) | FAILED * bool(failed)
