@@ -32,8 +32,8 @@ def run() -> Iterable[Outcome]:
             yield Outcome("without changed tests it ends after", time.perf_counter() - began, "s", most=5)
         world = World(tests + NEW, brittles={NEW[1]: [tests[200]]}, rates={NEW[3]: 0.2})
         write_project(world.victim(NEW[0], tests[77]).victim(tests[300], NEW[2]), folder)
-        told, seconds = detected(folder, "--changed-since", "main", "--budget", "5", "--seed", "1")
-    kinds = {each["test"]: (each["kind"], each["role"]) for each in told["found"]}
+        result, seconds = detected(folder, "--changed-since", "main", "--budget", "5", "--seed", "1")
+    kinds = {each["test"]: (each["kind"], each["role"]) for each in result["found"]}
     expected = {
         NEW[0]: ("OD", "victim"),
         NEW[1]: ("OD", "brittle"),

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from flakeboard import runners
-from flakeboard.detection.forks import ForkExecutor
-from flakeboard.detection.injection import Injection
-from flakeboard.detection.processes import ProcessExecutor
+from flakeboard.detection.execution.forks import ForkExecutor
+from flakeboard.detection.execution.injection import Injection
+from flakeboard.detection.execution.processes import ProcessExecutor
 from flakeboard.orders.configurations import order_of
 from flakeboard.orders.suite import Suite, case_of
 
@@ -47,7 +47,7 @@ def _compared(suite: Suite, process: ProcessExecutor, fork: ForkExecutor) -> Ite
     short = {
         each.name: _timed(lambda order, each=each: each.run(order, LIMIT).verdicts, pairs) for each in (process, fork)
     }
-    same = sum(one == other for one, other in zip(whole["process"][0], whole["fork"][0], strict=True))
+    same = sum(left == right for left, right in zip(whole["process"][0], whole["fork"][0], strict=True))
     yield Outcome(f"orders of {ORDERS} with the same verdicts", same, least=ORDERS)
     yield Outcome("whole orders by fork", 60 * ORDERS / whole["fork"][1], "a minute")
     yield Outcome("times those by process", whole["process"][1] / whole["fork"][1], least=2)

@@ -26,9 +26,9 @@ def run() -> Iterable[Outcome]:
     yield Outcome(f"of {KILLS} killed and resumed experiments, with the same end", alike, least=KILLS)
 
 
-def _told(told: dict[str, Any]) -> Any:
-    orders = [(order["round"], order["how"], order["digest"], order["failed"]) for order in told["orders"]]
-    return told["ended"], told["tests"], told["found"], orders, told["pairs"]
+def _told(result: dict[str, Any]) -> Any:
+    orders = [(order["round"], order["how"], order["digest"], order["failed"]) for order in result["orders"]]
+    return result["ended"], result["tests"], result["found"], orders, result["pairs"]
 
 
 def _killed(project: Path, after: float) -> dict[str, Any]:

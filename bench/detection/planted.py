@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from flakeboard.detection import reference
-from flakeboard.detection.ddmin import ddmin
-from flakeboard.detection.dependencies import find_dependencies
 from flakeboard.detection.findings import OD
 from flakeboard.detection.journal import Journal
 from flakeboard.detection.laboratory import Laboratory
 from flakeboard.detection.parameters import Parameters
 from flakeboard.detection.procedure import Procedure
-from flakeboard.detection.suspects import Suspects
+from flakeboard.detection.search.ddmin import ddmin
+from flakeboard.detection.search.dependencies import find_dependencies
+from flakeboard.detection.search.suspects import Suspects
 
 from bench.outcome import Outcome
 from tests.lab.detect.worlds import Simulated, World, suite

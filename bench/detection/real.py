@@ -18,17 +18,17 @@ def run() -> Iterable[Outcome]:
         seconds = 0.0
         for name, truths in SUBJECTS.items():
             with tempfile.TemporaryDirectory() as folder:
-                told, took = detected(unpacked(name, Path(folder)), "--seed", str(seed))
+                result, took = detected(unpacked(name, Path(folder)), "--seed", str(seed))
                 whole, _ = detected(
                     Path(folder) / name.rpartition("-")[0],
                     *("--seed", str(seed), "--minimize", "all", "--cleaners", "all"),
                 )
             seconds += took
-            found += sum(_is_found(told, test, truth) for test, truth in truths.items())
-            first += sum(test in told["orders"][0]["failed"] for test in truths)
+            found += sum(_is_found(result, test, truth) for test, truth in truths.items())
+            first += sum(test in result["orders"][0]["failed"] for test in truths)
             exact += sum(_is_exact(whole, test, truth) for test, truth in truths.items())
-            others += sum(each["test"] not in truths for each in (*told["found"], *whole["found"]))
-            named += any(each.get("state") for each in told["found"])
+            others += sum(each["test"] not in truths for each in (*result["found"], *whole["found"]))
+            named += any(each.get("state") for each in result["found"])
         yield Outcome(f"seed {seed}: order-dependent tests with their roles, of {tests}", found, least=tests)
         yield Outcome(f"seed {seed}: of them in the first reordered run", first, least=tests - 1)
         yield Outcome(f"seed {seed}: with exactly their partners and cleaners", exact, least=tests)
@@ -37,18 +37,18 @@ def run() -> Iterable[Outcome]:
         yield Outcome(f"seed {seed}: all five by default", seconds, "s")
 
 
-def _entry(told: dict[str, Any], test: str) -> dict[str, Any]:
-    return next((each for each in told["found"] if each["test"] == test), {})
+def _entry(result: dict[str, Any], test: str) -> dict[str, Any]:
+    return next((each for each in result["found"] if each["test"] == test), {})
 
 
-def _is_found(told: dict[str, Any], test: str, truth: Truth) -> bool:
-    each = _entry(told, test)
+def _is_found(result: dict[str, Any], test: str, truth: Truth) -> bool:
+    each = _entry(result, test)
     groups = [len(group["tests"]) for group in each.get("groups", ())]
     return each.get("kind") == "OD" and each["role"] == truth.role and groups == [truth.group]
 
 
-def _is_exact(told: dict[str, Any], test: str, truth: Truth) -> bool:
-    groups = _entry(told, test).get("groups", [])
+def _is_exact(result: dict[str, Any], test: str, truth: Truth) -> bool:
+    groups = _entry(result, test).get("groups", [])
     if truth.group > 1:
         return bool(groups) and all(len(group["tests"]) == truth.group for group in groups)
     partners = {group["tests"][0] for group in groups if len(group["tests"]) == 1}

@@ -12,16 +12,16 @@ from typing import Any
 
 from flakeboard import console
 from flakeboard.alerts import alert
-from flakeboard.detection import summary
-from flakeboard.detection.answer import answer
 from flakeboard.detection.experiment import NothingToDo, OrderExperiment, WrongCommand, runner_call
 from flakeboard.detection.findings import UNKNOWN
 from flakeboard.detection.journal import Journal, path_of
 from flakeboard.detection.options import add_options, parameters_of
 from flakeboard.detection.parameters import RERUNS, Parameters
-from flakeboard.detection.rerun_experiment import RerunExperiment
-from flakeboard.detection.sending import Sender
-from flakeboard.detection.suspects import Suspects
+from flakeboard.detection.report import summary
+from flakeboard.detection.report.answer import answer
+from flakeboard.detection.report.delivery import Sender
+from flakeboard.detection.reruns.experiment import RerunExperiment
+from flakeboard.detection.search.suspects import Suspects
 from flakeboard.options import add_connection, add_metadata, metadata_of, settings_of
 from flakeboard.problems import NotConfigured, Problem
 from flakeboard.server.api import Api
@@ -125,14 +125,14 @@ class _Detection:
             console.say(f"nothing to do: no test is new or changed since {self._parameters.changed_since}")
             os.remove(self._journal.path)
             return DONE
-        told = answer(experiment.result, self._journal)
-        self._journal.conclude(told)
+        body = answer(experiment.result, self._journal)
+        self._journal.conclude(body)
         for line in summary.lines(experiment.result):
             console.write(line)
         if self._options.out:
-            self._write(told)
+            self._write(body)
         new = self._send()
-        return INTERRUPTED if interrupted else self._exit_code(told, new)
+        return INTERRUPTED if interrupted else self._exit_code(body, new)
 
     def _announce(self) -> None:
         if self._api is not None:
@@ -154,17 +154,17 @@ class _Detection:
         new = reply.get("new")
         return new if isinstance(new, list) else None
 
-    def _write(self, told: dict[str, Any]) -> None:
+    def _write(self, body: dict[str, Any]) -> None:
         try:
             with open(self._options.out, "w", encoding="utf-8") as file:
-                json.dump(told, file, indent=1)
+                json.dump(body, file, indent=1)
                 file.write("\n")
         except OSError as error:
             raise Problem(f"{self._options.out} cannot be written: {error.strerror or error}") from None
 
-    def _exit_code(self, told: dict[str, Any], new: list[Any] | None) -> int:
+    def _exit_code(self, body: dict[str, Any], new: list[Any] | None) -> int:
         """Without the server's answer every test that was found counts as new."""
-        found: list[Any] = [each for each in told["found"] if each["kind"] != UNKNOWN]
+        found: list[Any] = [each for each in body["found"] if each["kind"] != UNKNOWN]
         if self._options.fail_on == "new" and new is not None:
             found = new
         return FOUND if found and self._options.fail_on != "never" else DONE

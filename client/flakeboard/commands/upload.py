@@ -10,7 +10,7 @@ from flakeboard import console
 from flakeboard.alerts import alert
 from flakeboard.console import plain
 from flakeboard.detection.journal import Journal
-from flakeboard.detection.sending import Sender
+from flakeboard.detection.report.delivery import Sender
 from flakeboard.options import add_connection, add_metadata, metadata_of, settings_of
 from flakeboard.problems import Problem, Unreachable
 from flakeboard.reports import files

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Sequence
 
+from flakeboard.detection.execution.outcomes import PASS, fails
 from flakeboard.detection.findings import NOD, OD, UNKNOWN, Finding
 from flakeboard.detection.laboratory import Laboratory
-from flakeboard.detection.outcomes import PASS, fails
 
 
 def classify(lab: Laboratory, failing: Sequence[int], confirm: int, confirm_original: int) -> Finding:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Callable, Sequence
 
+from flakeboard.detection.execution.outcomes import CRASHED, NOT_RUN, TIMEOUT, Outcome, fails
 from flakeboard.detection.laboratory import Laboratory
-from flakeboard.detection.outcomes import CRASHED, NOT_RUN, TIMEOUT, Outcome, fails
 from flakeboard.problems import Problem
 
 _MOST_SHARE = 0.1

@@ -7,19 +7,20 @@ from dataclasses import dataclass, field
 from typing import Callable, Sequence
 
 from flakeboard import runners
-from flakeboard.detection import dependencies, reference
-from flakeboard.detection.changes import NEW, TestChanges, changes_since
+from flakeboard.detection import reference
+from flakeboard.detection.changed.changes import NEW, TestChanges, changes_since
+from flakeboard.detection.changed.targets import FEW_RUNS, PAIRS, Target, TargetSteps
 from flakeboard.detection.crashes import TooManyCrashes
+from flakeboard.detection.execution.plain import PlainRun
+from flakeboard.detection.execution.records import Collection
 from flakeboard.detection.findings import BRITTLE, Finding
 from flakeboard.detection.journal import Journal
 from flakeboard.detection.laboratory import BudgetSpent, Laboratory
 from flakeboard.detection.parameters import Parameters
-from flakeboard.detection.plain import PlainRun
 from flakeboard.detection.procedure import Procedure
-from flakeboard.detection.records import Collection
-from flakeboard.detection.reset_fixture import propose_fixture
-from flakeboard.detection.suspects import Suspects
-from flakeboard.detection.targets import FEW_RUNS, PAIRS, Target, TargetSteps
+from flakeboard.detection.search.dependencies import find_dependencies
+from flakeboard.detection.search.reset_fixture import propose_fixture
+from flakeboard.detection.search.suspects import Suspects
 from flakeboard.detection.workplace import Workplace
 from flakeboard.problems import Problem
 from flakeboard.runners.runner import RunnerCall
@@ -98,7 +99,7 @@ class OrderExperiment:
                 self._look_at_targets(procedure, targets, first)
             else:
                 procedure.run_rounds()
-            dependencies.find_dependencies(procedure, self._suspects)
+            find_dependencies(procedure, self._suspects)
             self._repeat_plainly(lab, procedure.order_dependent(), first)
             lab.deadline = procedure.budget
             with contextlib.suppress(BudgetSpent):
@@ -138,5 +139,5 @@ class OrderExperiment:
         steps = TargetSteps(procedure, targets, fixtures)
         self.result.targets = steps.targets
         steps.run(FEW_RUNS)
-        dependencies.find_dependencies(procedure, self._suspects)  # before the pairs, which may take all the time
+        find_dependencies(procedure, self._suspects)  # before the pairs, which may take all the time
         steps.run(PAIRS)

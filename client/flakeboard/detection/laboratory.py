@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Mapping, Protocol, Sequence
 
-from flakeboard.detection.children import run_shell
+from flakeboard.detection.execution.children import run_shell
+from flakeboard.detection.execution.outcomes import NOT_RUN, Outcome, from_json, to_json
 from flakeboard.detection.journal import Journal
-from flakeboard.detection.outcomes import NOT_RUN, Outcome, from_json, to_json
 from flakeboard.orders.suite import Suite, case_of
 from flakeboard.problems import Problem
 

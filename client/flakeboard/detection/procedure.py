@@ -6,9 +6,9 @@ from typing import Callable, Sequence
 
 from flakeboard.detection.classification import classify
 from flakeboard.detection.crashes import without_crashes
+from flakeboard.detection.execution.outcomes import PASS, Outcome
 from flakeboard.detection.findings import NOD, OD, UNKNOWN, Finding
 from flakeboard.detection.laboratory import BudgetSpent, Laboratory
-from flakeboard.detection.outcomes import PASS, Outcome
 from flakeboard.detection.parameters import Parameters
 from flakeboard.detection.partial_orders import partial_orders
 from flakeboard.detection.reference import Reference

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Callable, Sequence
 
 from flakeboard.detection.crashes import without_crashes
+from flakeboard.detection.execution.forks import ForkExecutor
+from flakeboard.detection.execution.outcomes import PASS, fails
+from flakeboard.detection.execution.records import Collection
 from flakeboard.detection.findings import NOD, Finding
-from flakeboard.detection.forks import ForkExecutor
 from flakeboard.detection.laboratory import Laboratory
-from flakeboard.detection.outcomes import PASS, fails
-from flakeboard.detection.records import Collection
 from flakeboard.problems import Problem
 
 UNSTABLE_SHARE = 0.1

@@ -7,13 +7,13 @@ import shutil
 import tempfile
 from typing import Any, Callable, Mapping
 
-from flakeboard.detection.forks import ForkExecutor
-from flakeboard.detection.injection import Injection
+from flakeboard.detection.execution.forks import ForkExecutor
+from flakeboard.detection.execution.injection import Injection
+from flakeboard.detection.execution.processes import ProcessExecutor
+from flakeboard.detection.execution.records import Collection
 from flakeboard.detection.journal import Journal
 from flakeboard.detection.laboratory import Laboratory
 from flakeboard.detection.parameters import Parameters
-from flakeboard.detection.processes import ProcessExecutor
-from flakeboard.detection.records import Collection
 from flakeboard.detection.reference import stable_ids
 from flakeboard.orders.seeded import draw
 from flakeboard.problems import Problem

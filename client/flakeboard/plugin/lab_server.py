@@ -20,18 +20,18 @@ _POLL = 0.2
 
 def serve(run: Callable[[dict[str, Any]], None], requests: str, replies: str) -> None:
     """Answer requests, each a line with the path of an order, until the other end is closed."""
-    with open(replies, "wb", buffering=0) as told, open(requests, "rb", buffering=0) as asked:
-        _tell(told, {"ready": os.getpid()})
+    with open(replies, "wb", buffering=0) as answers, open(requests, "rb", buffering=0) as asked:
+        _tell(answers, {"ready": os.getpid()})
         for line in iter(asked.readline, b""):
             with open(json.loads(line), encoding="utf-8") as file:
                 order = json.load(file)
             sys.stdout.flush()
             sys.stderr.flush()
-            _tell(told, _fork(run, order, asked.fileno()))
+            _tell(answers, _fork(run, order, asked.fileno()))
 
 
-def _tell(told: Any, reply: dict[str, Any]) -> None:
-    told.write(json.dumps(reply).encode() + b"\n")
+def _tell(answers: Any, reply: dict[str, Any]) -> None:
+    answers.write(json.dumps(reply).encode() + b"\n")
 
 
 def _fork(run: Callable[[dict[str, Any]], None], order: dict[str, Any], asked: int) -> dict[str, Any]:

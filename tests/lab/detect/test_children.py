@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from flakeboard.detection import children
-from flakeboard.detection.children import Child
+from flakeboard.detection.execution import children
+from flakeboard.detection.execution.children import Child
 from flakeboard.problems import Problem
 
 STUBBORN = """

@@ -6,7 +6,7 @@ import math
 import random
 
 import pytest
-from flakeboard.detection.ddmin import ddmin
+from flakeboard.detection.search.ddmin import ddmin
 
 
 class Question:

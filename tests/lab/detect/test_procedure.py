@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 from flakeboard.detection import reference
-from flakeboard.detection.dependencies import find_dependencies
 from flakeboard.detection.findings import BRITTLE, NOD, OD, UNKNOWN, VICTIM
 from flakeboard.detection.laboratory import Laboratory
 from flakeboard.detection.parameters import Parameters
 from flakeboard.detection.procedure import Procedure
-from flakeboard.detection.suspects import Suspects
+from flakeboard.detection.search.dependencies import find_dependencies
+from flakeboard.detection.search.suspects import Suspects
 from flakeboard.problems import Problem
 
 from tests.lab.detect.worlds import World, suite

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from flakeboard.detection.findings import INFRASTRUCTURE, NOD, OD
-from flakeboard.detection.rerun_verdicts import Iteration, rerun_kind
+from flakeboard.detection.reruns.verdicts import Iteration, rerun_kind
 
 from tests.lab.detect.commands import Command
 from tests.lab.detect.worlds import World, suite, write_project

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from flakeboard.detection.outcomes import Outcome
-from flakeboard.detection.reset_fixture import CleanerSource
-from flakeboard.detection.state import leftovers
+from flakeboard.detection.execution.outcomes import Outcome
+from flakeboard.detection.search.reset_fixture import CleanerSource
+from flakeboard.detection.search.state import leftovers
 from flakeboard.plugin.lab_state import StateWatch
 from flakeboard.plugin.lab_values import fingerprint, held_by
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 from flakeboard.detection import reference
-from flakeboard.detection.changes import CHANGED, NEW, TestChanges, changes_since, functions_in
-from flakeboard.detection.dependencies import find_dependencies
+from flakeboard.detection.changed.changes import CHANGED, NEW, TestChanges, changes_since, functions_in
+from flakeboard.detection.changed.targets import STEPS, Target, TargetSteps
 from flakeboard.detection.findings import ID, NOD, OD, VICTIM
 from flakeboard.detection.laboratory import Laboratory
 from flakeboard.detection.parameters import Parameters
 from flakeboard.detection.procedure import Procedure
-from flakeboard.detection.suspects import Suspects
-from flakeboard.detection.targets import STEPS, Target, TargetSteps
+from flakeboard.detection.search.dependencies import find_dependencies
+from flakeboard.detection.search.suspects import Suspects
 from flakeboard.problems import Problem
 
 from tests.lab.detect.commands import Command

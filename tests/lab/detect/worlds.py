@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from flakeboard.detection.outcomes import CRASHED, TIMEOUT, Outcome
+from flakeboard.detection.execution.outcomes import CRASHED, TIMEOUT, Outcome
 
 Groups = list[tuple[list[str], list[str]]]
 """Polluting groups, each with its cleaners."""

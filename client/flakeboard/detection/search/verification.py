@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Sequence
 
+from flakeboard.detection.execution.outcomes import PASS, fails
 from flakeboard.detection.findings import BRITTLE, Finding, Group
 from flakeboard.detection.laboratory import Laboratory
-from flakeboard.detection.outcomes import PASS, fails
 
 TIMES = 3
 

@@ -7,12 +7,12 @@ import tempfile
 from typing import Callable
 
 from flakeboard.detection.crashes import TooManyCrashes
-from flakeboard.detection.environments import FreshEnvironment
 from flakeboard.detection.experiment import Result, runner_call
 from flakeboard.detection.journal import Journal
 from flakeboard.detection.laboratory import Laboratory
 from flakeboard.detection.parameters import Parameters
-from flakeboard.detection.rerun_protocol import RerunProtocol
+from flakeboard.detection.reruns.environments import FreshEnvironment
+from flakeboard.detection.reruns.protocol import RerunProtocol
 from flakeboard.detection.workplace import Workplace
 
 Say = Callable[[str], None]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Iterator, Sequence
 
-from flakeboard.detection.ddmin import ddmin
+from flakeboard.detection.execution.outcomes import PASS, fails
 from flakeboard.detection.findings import BRITTLE, POLLUTER, SETTER, VICTIM, Finding, Group
 from flakeboard.detection.laboratory import Laboratory
-from flakeboard.detection.outcomes import PASS, fails
+from flakeboard.detection.search.ddmin import ddmin
 
 MOST_SUSPECTS = 5
 

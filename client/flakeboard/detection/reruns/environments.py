@@ -7,7 +7,7 @@ import shutil
 from typing import Iterator, Mapping
 
 from flakeboard import git
-from flakeboard.detection.children import run_shell
+from flakeboard.detection.execution.children import run_shell
 from flakeboard.detection.journal import FOLDER
 from flakeboard.problems import Problem
 

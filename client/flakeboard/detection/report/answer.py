@@ -1,16 +1,16 @@
-"""The experiment as JSON: what `--out` writes and what the server is told at the end."""
+"""The experiment as JSON: what `--out` writes and what the server is body at the end."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from flakeboard.detection.chances import random_orders
+from flakeboard.detection.changed.targets import STEPS, Target
+from flakeboard.detection.execution.outcomes import fails
 from flakeboard.detection.experiment import Result
 from flakeboard.detection.findings import BRITTLE, OD, POLLUTER, Finding, Group
 from flakeboard.detection.journal import Journal
 from flakeboard.detection.laboratory import ORDER, TRY, Laboratory
-from flakeboard.detection.outcomes import fails
-from flakeboard.detection.targets import STEPS, Target
+from flakeboard.detection.search.chances import random_orders
 from flakeboard.orders.suite import digest_of
 
 
@@ -37,9 +37,9 @@ def answer(result: Result, journal: Journal) -> dict[str, Any]:
 
 def _target(lab: Laboratory, target: Target) -> dict[str, Any]:
     """How far a new or changed test was looked at."""
-    told = {"test": lab.suite.cases[target.test].id, "status": target.status, "pairs": target.pairs}
+    body = {"test": lab.suite.cases[target.test].id, "status": target.status, "pairs": target.pairs}
     missing = [step for step in STEPS if step not in target.done]
-    return {**told, "done": target.done, "not_done": missing, "leaves": target.leaves}
+    return {**body, "done": target.done, "not_done": missing, "leaves": target.leaves}
 
 
 def _orders(lab: Laboratory, journal: Journal) -> list[dict[str, Any]]:
@@ -72,7 +72,7 @@ def _pairs(lab: Laboratory, journal: Journal) -> dict[str, int]:
 
 def _found(lab: Laboratory, finding: Finding) -> dict[str, Any]:
     passed, of = finding.alone
-    told: dict[str, Any] = {
+    body: dict[str, Any] = {
         "test": lab.suite.cases[finding.test].id,
         "kind": finding.kind,
         "role": finding.role or None,
@@ -84,14 +84,14 @@ def _found(lab: Laboratory, finding: Finding) -> dict[str, Any]:
     }
     chance = random_orders(lab.suite, finding)
     if chance is not None:
-        told["random_orders"] = chance
+        body["random_orders"] = chance
     if finding.only_whole:
-        told["only_whole"] = True
+        body["only_whole"] = True
     if finding.hash_seed is not None:
-        told["seed"] = finding.hash_seed
+        body["seed"] = finding.hash_seed
     optional = {"why": finding.why if finding.kind != OD else "", "state": finding.state, "fixture": finding.fixture}
-    told.update({name: value for name, value in {**optional, "notes": finding.notes}.items() if value})
-    return told
+    body.update({name: value for name, value in {**optional, "notes": finding.notes}.items() if value})
+    return body
 
 
 def _group(lab: Laboratory, finding: Finding, group: Group) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from flakeboard.detection.outcomes import PASS, fails
+from flakeboard.detection.execution.outcomes import PASS, fails
 from flakeboard.orders.rerun_verdicts import FAILED, PASSED
 from flakeboard.orders.rerun_verdicts import rerun_kind as kind_of_bits
 

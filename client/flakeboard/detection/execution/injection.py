@@ -48,9 +48,9 @@ class Injection:
     def write_job(self, **job: Any) -> str:
         """The job's file: names of tests reach pytest by it alone."""
         path = os.path.join(self.folder, "job.json")
-        told = {"pythonpath": self._environ.get("PYTHONPATH"), "injected": self._source, "randomly_seed": self._seed}
+        usual = {"pythonpath": self._environ.get("PYTHONPATH"), "injected": self._source, "randomly_seed": self._seed}
         with open(path, "w", encoding="utf-8") as file:
-            json.dump({**told, **job}, file)
+            json.dump({**usual, **job}, file)
         return path
 
     def fresh(self, name: str) -> str:

@@ -7,12 +7,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Callable, Iterator, Sequence
 
-from flakeboard.detection.changes import NEW
+from flakeboard.detection.changed.changes import NEW
+from flakeboard.detection.execution.outcomes import PASS, fails
 from flakeboard.detection.findings import ID, NOD, OD, Finding
 from flakeboard.detection.laboratory import BudgetSpent
-from flakeboard.detection.outcomes import PASS, fails
 from flakeboard.detection.procedure import Procedure
-from flakeboard.detection.state import leftovers
+from flakeboard.detection.search.state import leftovers
 
 ALONE, HASH_SEEDS, ENDS, BEFORE, AFTER = (
     "alone",

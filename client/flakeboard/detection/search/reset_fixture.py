@@ -8,10 +8,10 @@ import os
 import textwrap
 from typing import Iterator, Sequence
 
-from flakeboard.detection.ddmin import ddmin
+from flakeboard.detection.execution.outcomes import PASS
 from flakeboard.detection.findings import Finding
 from flakeboard.detection.laboratory import Laboratory
-from flakeboard.detection.outcomes import PASS
+from flakeboard.detection.search.ddmin import ddmin
 
 TIMES = 10
 _MOST_STATEMENTS = 60

@@ -6,10 +6,10 @@ import os
 import time
 from typing import Mapping, Sequence
 
-from flakeboard.detection.children import Child
-from flakeboard.detection.injection import Injection
-from flakeboard.detection.outcomes import Outcome
-from flakeboard.detection.records import Collection, read_collection, read_outcome
+from flakeboard.detection.execution.children import Child
+from flakeboard.detection.execution.injection import Injection
+from flakeboard.detection.execution.outcomes import Outcome
+from flakeboard.detection.execution.records import Collection, read_collection, read_outcome
 from flakeboard.problems import Problem
 
 

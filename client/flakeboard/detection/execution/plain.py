@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import Any, Mapping, Sequence
 
+from flakeboard.detection.execution.outcomes import NOT_RUN, fails
+from flakeboard.detection.execution.processes import ProcessExecutor
+from flakeboard.detection.execution.records import Collection
 from flakeboard.detection.laboratory import Laboratory
-from flakeboard.detection.outcomes import NOT_RUN, fails
-from flakeboard.detection.processes import ProcessExecutor
-from flakeboard.detection.records import Collection
 from flakeboard.problems import Problem
 from flakeboard.runners.pytest import arguments_for
 from flakeboard.runners.runner import RunnerCall

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from flakeboard.detection.cleaners import CleanerSearch
 from flakeboard.detection.findings import NOD, VICTIM, Finding
 from flakeboard.detection.laboratory import BudgetSpent
-from flakeboard.detection.partners import PartnerSearch, isolate
 from flakeboard.detection.procedure import Procedure
-from flakeboard.detection.state import name_state
-from flakeboard.detection.suspects import Suspects
-from flakeboard.detection.verification import Verification
+from flakeboard.detection.search.cleaners import CleanerSearch
+from flakeboard.detection.search.partners import PartnerSearch, isolate
+from flakeboard.detection.search.state import name_state
+from flakeboard.detection.search.suspects import Suspects
+from flakeboard.detection.search.verification import Verification
 
 
 def find_dependencies(procedure: Procedure, suspects: Suspects) -> None:

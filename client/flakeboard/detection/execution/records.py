@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from flakeboard.detection.outcomes import CRASHED, ERROR, NOT_RUN, TIMEOUT, Outcome
+from flakeboard.detection.execution.outcomes import CRASHED, ERROR, NOT_RUN, TIMEOUT, Outcome
 
 
 @dataclass(frozen=True)

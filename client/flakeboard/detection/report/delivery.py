@@ -7,9 +7,9 @@ import tempfile
 from typing import Any, Mapping
 
 from flakeboard.console import say
-from flakeboard.detection.archive import write_files
 from flakeboard.detection.journal import Journal
-from flakeboard.detection.roster import roster_of
+from flakeboard.detection.report.archive import write_files
+from flakeboard.detection.report.roster import roster_of
 from flakeboard.problems import Problem, Refused
 from flakeboard.server.api import Api
 from flakeboard.server.batches import send_all

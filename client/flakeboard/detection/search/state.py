@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Dict, Sequence, Tuple
 
+from flakeboard.detection.execution.outcomes import Outcome
 from flakeboard.detection.findings import Finding
 from flakeboard.detection.laboratory import Laboratory
-from flakeboard.detection.outcomes import Outcome
 
 Change = Dict[Tuple[str, str], Tuple[str, str]]
 """Aspect and name -> fingerprints before and after; an empty one is absent."""

@@ -8,11 +8,11 @@ import select
 import time
 from typing import Any, Mapping, Sequence
 
-from flakeboard.detection.children import GRACE, Child
-from flakeboard.detection.injection import Injection
-from flakeboard.detection.outcomes import Outcome
-from flakeboard.detection.processes import CollectionFailed
-from flakeboard.detection.records import Collection, read_collection, read_outcome
+from flakeboard.detection.execution.children import GRACE, Child
+from flakeboard.detection.execution.injection import Injection
+from flakeboard.detection.execution.outcomes import Outcome
+from flakeboard.detection.execution.processes import CollectionFailed
+from flakeboard.detection.execution.records import Collection, read_collection, read_outcome
 from flakeboard.problems import Problem
 
 _SLACK = 30.0

@@ -6,10 +6,10 @@ import json
 import os
 from typing import Any, Mapping, Sequence
 
+from flakeboard.detection.execution.outcomes import ERROR, NOT_RUN, SKIP, Outcome, fails, from_json
 from flakeboard.detection.journal import Journal
 from flakeboard.detection.laboratory import ORDER, PROBE, TRY
-from flakeboard.detection.outcomes import ERROR, NOT_RUN, SKIP, Outcome, fails, from_json
-from flakeboard.detection.roster import Roster
+from flakeboard.detection.report.roster import Roster
 from flakeboard.detection.rounds import ISOLATION, ONE_BY_ONE, TWICE
 from flakeboard.plugin import junit_report
 from flakeboard.plugin.recorder import Attempt, Failure, Test
@@ -45,8 +45,8 @@ def _iteration(journal: Journal) -> int:
 
 def _probe(entry: Mapping[str, Any]) -> dict[str, Any]:
     why = entry.get("why") or _AS_PROBES.get(str(entry.get("how")), "")
-    told = {"n": entry["n"], "order": entry["order"], "verdict": entry["verdicts"][-1], "seconds": entry["total"]}
-    return {**told, "why": why, "for": entry["order"][-1]}
+    line = {"n": entry["n"], "order": entry["order"], "verdict": entry["verdicts"][-1], "seconds": entry["total"]}
+    return {**line, "why": why, "for": entry["order"][-1]}
 
 
 def _write_order(journal: Journal, roster: Roster, entry: Mapping[str, Any], folder: str) -> str:

@@ -9,8 +9,8 @@ from flakeboard.detection.crashes import without_crashes
 from flakeboard.detection.findings import INFRASTRUCTURE, NOD, OD, Finding
 from flakeboard.detection.laboratory import BudgetSpent, Laboratory
 from flakeboard.detection.parameters import Parameters
-from flakeboard.detection.partners import isolate
-from flakeboard.detection.rerun_verdicts import Iteration, rerun_kind
+from flakeboard.detection.reruns.verdicts import Iteration, rerun_kind
+from flakeboard.detection.search.partners import isolate
 from flakeboard.orders.configurations import ORIGINAL, RANDOM_METHOD, order_of
 
 Say = Callable[[str], None]

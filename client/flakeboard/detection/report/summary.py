@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Iterator
 
+from flakeboard.detection.changed.targets import STEPS
 from flakeboard.detection.experiment import Result
 from flakeboard.detection.findings import BRITTLE, ID, INFRASTRUCTURE, NOD, OD, Finding, Group
 from flakeboard.detection.laboratory import Laboratory
-from flakeboard.detection.targets import STEPS
 
 _KINDS = {
     NOD: "fails without regard to the order",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from flakeboard.detection.execution.records import Collection
 from flakeboard.detection.journal import Journal
-from flakeboard.detection.records import Collection
 from flakeboard.detection.reference import stable_ids
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Iterable, Sequence
 
-from flakeboard.detection.ddmin import ddmin
+from flakeboard.detection.execution.outcomes import PASS, fails
 from flakeboard.detection.findings import Finding, Group
 from flakeboard.detection.laboratory import Laboratory
-from flakeboard.detection.outcomes import PASS, fails
+from flakeboard.detection.search.ddmin import ddmin
 
 _CHUNK = 16
 """Candidates that are asked together where one cleaner is enough."""

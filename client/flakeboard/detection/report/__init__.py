@@ -1,0 +1,1 @@
+"""What an experiment tells: on the console, as JSON, and to the server."""

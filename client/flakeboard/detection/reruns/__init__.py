@@ -1,0 +1,1 @@
+"""Reruns in fresh environments (Gruber 2021)."""
