@@ -6,7 +6,7 @@ from django.db import connection
 def whole_database() -> str:
     """Every row of every table of ours, as text; bytes as hexadecimal digits."""
     with connection.cursor() as cursor:
-        tables = [one for one in connection.introspection.table_names(cursor) if one != "django_session"]
+        tables = [name for name in connection.introspection.table_names(cursor) if name != "django_session"]
         told = []
         for table in tables:
             cursor.execute(f'SELECT t::text FROM "{table}" AS t')

@@ -45,7 +45,7 @@ def _told(sentence: str, rows: list[str]) -> str:
 
 
 def test_the_table_speaks_of_nothing_that_is_not_there() -> None:
-    assert {route for _, route in table()} <= {one.route for one in _ADDRESSES}
+    assert {route for _, route in table()} <= {address.route for address in _ADDRESSES}
 
 
 @pytest.mark.parametrize("part", range(_PARTS))

@@ -94,7 +94,10 @@ CELLS = list(cells())
 def test_the_table_has_every_combination() -> None:
     states = {(known.state, known.broken_before) for known in KNOWN}
     assert states == {(state, before) for state in (*State, None) for before in (False, True)}
-    covers = {(one.excuse is not None, bool(one.excuse and one.excuse.expired), one.ambiguous) for one in QUARANTINES}
+    covers = {
+        (quarantine.excuse is not None, bool(quarantine.excuse and quarantine.excuse.expired), quarantine.ambiguous)
+        for quarantine in QUARANTINES
+    }
     assert len(covers) == len(QUARANTINES) == 6
     assert len({(cell.facts, cell.excuse) for cell in CELLS}) == len(CELLS) == 6 * 14 * 3
 

@@ -28,9 +28,9 @@ def named(project: Project, send: Send) -> Project:
 def holding(text: str) -> set[int]:
     """By reading every name."""
     return {
-        one.number
-        for one in Test.objects.all()
-        if any(text.lower() in field.lower() for field in (one.name, one.classname, one.suite, one.file))
+        test.number
+        for test in Test.objects.all()
+        if any(text.lower() in field.lower() for field in (test.name, test.classname, test.suite, test.file))
     }
 
 

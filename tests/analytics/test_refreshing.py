@@ -53,7 +53,7 @@ def test_one_analysis_a_day_is_kept_for_ninety_days(flaky: Project) -> None:
     analysis_refresh(project=flaky)
     analysis_refresh(project=flaky)
     retention_run(project=flaky)
-    ages = [(now - one.finished_at).days for one in Analysis.objects.order_by("finished_at")]
+    ages = [(now - analysis.finished_at).days for analysis in Analysis.objects.order_by("finished_at")]
     assert ages[:2] == [40, 3] and len(ages) == 4, "two of today: the current one and the one before"
 
 

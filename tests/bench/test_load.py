@@ -104,7 +104,7 @@ def test_uploaders_end_when_the_count_is_reached() -> None:
     sent.run()
     assert 50 <= len(sent.answers) < 60
     assert len({one.build for one in sent.answers}) == len(sent.answers)
-    assert {one.status for one in sent.answers} == {202}
+    assert {answer.status for answer in sent.answers} == {202}
 
 
 def test_uploaders_go_on_when_nothing_answers() -> None:
@@ -113,7 +113,7 @@ def test_uploaders_go_on_when_nothing_answers() -> None:
 
     sent = Traffic(hang_up, [ProjectAccess("shop", "secret")], "", Plan(seconds=60, uploaders=1, pause=0, most=3))
     sent.run()
-    assert [one.status for one in sent.answers] == [0, 0, 0]
+    assert [answer.status for answer in sent.answers] == [0, 0, 0]
 
 
 def test_readers_go_from_lists_to_what_is_on_them() -> None:

@@ -18,7 +18,7 @@ _PART = """{% include "partials/chart.html" %}"""
 
 
 def _charts() -> list[tuple[str, str, object, object]]:
-    shown = [(one.name, one.name.replace("_", " ").capitalize(), one.data, one) for one in SAMPLES]
+    shown = [(sample.name, sample.name.replace("_", " ").capitalize(), sample.data, sample) for sample in SAMPLES]
     nothing = ("nothing", "Nothing to draw", SAMPLES[0].empty, SAMPLES[0])
     return [(name, title, one.chart(data), one.module.table(data)) for name, title, data, one in [*shown, nothing]]
 

@@ -169,7 +169,7 @@ def test_the_three_rerun_numbers_are_marked_with_their_cost() -> None:
 def test_durations_say_median_and_count_and_stay_small() -> None:
     data = durations.Durations(tuple(place / 1_000 for place in range(50_000)), (30.0,))
     figure = drawn(durations.chart(data))
-    assert [one["text"] for one in figure["layout"]["annotations"]] == [
+    assert [annotation["text"] for annotation in figure["layout"]["annotations"]] == [
         "passing: median 25 s of 50,000 executions",
         "failing: median 30 s of 1 execution",
     ]

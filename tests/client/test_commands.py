@@ -119,9 +119,9 @@ def test_status_tells_states_and_runs(board: Misbehaving, capsys: pytest.Capture
     }
     board.answers = [(200, {"analysis": analysis})]
     assert cli.main(["status"]) == 0
-    told = capsys.readouterr().out
-    assert "tests: 9 stable, 2 flaky." in told
-    assert "runs: 16 of 40 failed because of flaky tests." in told
+    output = capsys.readouterr().out
+    assert "tests: 9 stable, 2 flaky." in output
+    assert "runs: 16 of 40 failed because of flaky tests." in output
 
 
 def test_status_before_the_first_analysis(board: Misbehaving, capsys: pytest.CaptureFixture) -> None:
@@ -137,12 +137,12 @@ def test_all_is_well(board: Misbehaving, tmp_path: Path, capsys: pytest.CaptureF
     (tmp_path / "r.xml").write_text(GREEN)
     board.answers = [(200, {"results": []})]
     assert cli.main(["doctor", "r.xml"]) == 0
-    told = capsys.readouterr().out
-    assert "ok    the server accepts the token and knows the project" in told
-    assert "ok    the clocks agree" in told
-    assert "ok    r.xml: 1 file, 2 test cases" in told
-    assert "the token's scope is upload" in told
-    assert TOKEN not in told
+    output = capsys.readouterr().out
+    assert "ok    the server accepts the token and knows the project" in output
+    assert "ok    the clocks agree" in output
+    assert "ok    r.xml: 1 file, 2 test cases" in output
+    assert "the token's scope is upload" in output
+    assert TOKEN not in output
 
 
 @pytest.mark.parametrize(
@@ -186,9 +186,9 @@ def test_files_that_are_missing_or_empty_are_failures(
     (tmp_path / "empty.xml").write_text("<testsuite/>")
     board.answers = [(200, {"results": []})]
     assert cli.main(["doctor", "none/*.xml", "empty.xml"]) == 1
-    told = capsys.readouterr().out
-    assert "FAIL  no file matches none/*.xml" in told
-    assert "FAIL  empty.xml: no test case in 1 file" in told
+    output = capsys.readouterr().out
+    assert "FAIL  no file matches none/*.xml" in output
+    assert "FAIL  empty.xml: no test case in 1 file" in output
 
 
 def test_a_clock_that_is_wrong_is_told() -> None:

@@ -255,9 +255,9 @@ def test_no_file_and_no_token_are_warnings(
     assert cli.main(["upload", "nothing/*.xml"]) == 0
     monkeypatch.delenv("FLAKEBOARD_TOKEN")
     assert cli.main(["upload", "report.xml"]) == 0
-    told = capsys.readouterr().err
-    assert "no file could be sent: nothing/*.xml matched nothing" in told
-    assert "fork has no secrets" in told
+    output = capsys.readouterr().err
+    assert "no file could be sent: nothing/*.xml matched nothing" in output
+    assert "fork has no secrets" in output
 
 
 # -- the token ---------------------------------------------------------------------------------------------------

@@ -137,8 +137,8 @@ def test_a_test_has_its_evidence(shop: Analysed) -> None:
     clean, first = (Report.objects.get(pk=onset[end]["report"]) for end in ("last_clean", "first"))
     assert (onset["last_clean"]["commit"], onset["first"]["commit"]) == (clean.run.commit, first.run.commit)
     assert (onset["first"]["run"], first.failed, clean.started_at < first.started_at) == (first.run_id, 1, True)
-    assert [one["text"] for one in finding["signatures"]] == ["AssertionError: somebody was here"]
-    assert [one["started_at"] for one in finding["reports"]] == sorted(
+    assert [signature["text"] for signature in finding["signatures"]] == ["AssertionError: somebody was here"]
+    assert [report["started_at"] for report in finding["reports"]] == sorted(
         (one["started_at"] for one in finding["reports"]), reverse=True
     )
     order = finding["order"]
@@ -184,7 +184,7 @@ def test_a_renamed_test_answers_by_its_old_number(shop: Analysed) -> None:
     alias(old=old, new=new)
     answer = shop.reader.read(f"tests/{old.number}")
     assert (answer["asked"], answer["test"]["number"]) == (old.number, new.number)
-    assert [one["name"] for one in answer["aliases"]] == ["pair_a"]
+    assert [alias["name"] for alias in answer["aliases"]] == ["pair_a"]
     assert names(shop.reader.read("tests?text=pair")) == ["pair_b"]
     assert shop.reader.get("tests", **{"if-none-match": before}).status_code == 200
     assert shop.reader.read(f"reruns/{old.number}")["test"]["name"] == "flaky"
@@ -277,7 +277,7 @@ def test_who_may_not_decide(shop: Analysed, empty: Program) -> None:
 def test_orders_tell_kinds_partners_and_what_they_rest_on(shop: Analysed, found: Conclusions) -> None:
     answer = shop.reader.read("orders")
     assert answer["known"]["reports"] == RUNS
-    kinds = {one["test"]["number"]: one["kind"] for one in answer["results"]}
+    kinds = {result["test"]["number"]: result["kind"] for result in answer["results"]}
     assert kinds == {int(found.window.failing[order.place]): order.verdict.kind.value for order in found.orders}
     (victim,) = shop.reader.read("orders?kind=OD")["results"]
     assert (victim["test"]["name"], victim["partners"][0]["test"]["name"]) == ("victim", "polluter")
@@ -291,7 +291,7 @@ def test_reruns_have_curves_and_exceptions(shop: Analysed, found: Conclusions) -
     assert answer["retries"]["share"] == pytest.approx(found.retries.share.tolist())
     assert answer["retries"]["recommended"] == found.retries.recommended
     assert (answer["confidence"], answer["limit"]) == (0.95, 20)
-    assert [one["number"] for one in answer["results"]] == found.window.failing[found.retries.exceptions].tolist()
+    assert [result["number"] for result in answer["results"]] == found.window.failing[found.retries.exceptions].tolist()
 
 
 def test_reruns_of_one_test(shop: Analysed) -> None:
@@ -311,13 +311,13 @@ def test_reruns_of_one_test(shop: Analysed) -> None:
 
 def test_priorities_are_ranked_with_what_they_save(shop: Analysed, found: Conclusions) -> None:
     answer = shop.reader.read("priorities")
-    assert [one["cost"]["low"] for one in answer["results"]] == pytest.approx(found.priority.low.tolist())
+    assert [result["cost"]["low"] for result in answer["results"]] == pytest.approx(found.priority.low.tolist())
     assert [one["rank"] for one in answer["results"]] == [1, 2, 3]
     cluster = next(one for one in answer["results"] if one["test"] is None)
     assert [test["name"] for test in cluster["tests"]] == ["pair_a", "pair_b"]
     assert answer["totals"]["cost"] == pytest.approx(found.priority.cost.sum())
     assert (answer["totals"]["tests"], answer["totals"]["blocked"]) == (4, found.blocking.count)
-    assert [one["runs"] for one in answer["savings"]] == found.priority.saved_runs.tolist()
+    assert [saving["runs"] for saving in answer["savings"]] == found.priority.saved_runs.tolist()
     assert {one["blocked"] for one in answer["savings"]} == {found.blocking.count}
     second = shop.reader.read("priorities?page=2&page_size=1")
     assert (second["results"][0]["rank"], second["totals"]) == (2, answer["totals"])
@@ -332,7 +332,7 @@ def test_analyses_are_listed_and_the_current_one_is_whole(shop: Analysed) -> Non
     assert (current["analysis"]["id"], current["summary"]["days"][0]["day"]) == (shop.analysis.pk, "2026-01-05")
     assert current["refresh"]["asked_at"] is None
     again = analysis_refresh(project=shop.project)
-    assert [one["id"] for one in shop.reader.read("analyses")["results"]] == [again.pk, shop.analysis.pk]
+    assert [result["id"] for result in shop.reader.read("analyses")["results"]] == [again.pk, shop.analysis.pk]
 
 
 def test_an_analysis_by_hand_is_asked_for_once_and_shown(shop: Analysed, monkeypatch: pytest.MonkeyPatch) -> None:

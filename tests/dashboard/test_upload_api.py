@@ -82,7 +82,7 @@ def test_a_raw_report_is_accepted_stored_and_listed(ci: Ci) -> None:
     assert response.json()["state"] == "received"
     upload = ci.processed(response)
     assert (upload["state"], upload["files"][0]["passed"]) == ("processed", 1)
-    assert [one["id"] for one in ci.get().json()["results"]] == [upload["id"]]
+    assert [result["id"] for result in ci.get().json()["results"]] == [upload["id"]]
 
 
 @pytest.mark.parametrize(
@@ -359,7 +359,7 @@ def test_lists_are_paged_newest_first_and_filtered(ci: Ci) -> None:
     for build in range(3):
         ci.send(query=f"?build_id={build}")
     page = ci.get("?page_size=2").json()
-    assert [one["metadata"]["build_id"] for one in page["results"]] == ["2", "1"]
+    assert [result["metadata"]["build_id"] for result in page["results"]] == ["2", "1"]
     assert page["next"]
     assert len(ci.get("?state=received").json()["results"]) == 3
     assert code(ci.get("?state=strange")) == (422, "invalid")

@@ -63,7 +63,9 @@ def test_files_that_are_not_each_another_workers_make_one_report_of_unknown_orde
 def test_a_run_of_two_workers_keeps_both_sequences(send: Send) -> None:
     sent = send(sequence("gw0", "c", "a"), sequence("gw1", "d", "b", failing="d"), build_id="1")
     named = dict(Test.objects.values_list("number", "name"))
-    kept = [[named[number] for number in report_order(one).tolist()] for one in Report.objects.filter(run=sent.run)]
+    kept = [
+        [named[number] for number in report_order(report).tolist()] for report in Report.objects.filter(run=sent.run)
+    ]
     assert sorted(kept) == [["c", "a"], ["d", "b"]]
     assert sum(one.failed for one in Report.objects.filter(upload=sent)) == 1
     assert all(one.started_at == sent.run.started_at for one in Report.objects.all())

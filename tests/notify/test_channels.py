@@ -72,8 +72,8 @@ def test_what_cannot_be_a_channel_is_said(changes, sentence: str, browser: Clien
 def test_a_failing_channel_and_a_missing_mail_server_are_shown(browser: Client, channel: Open, settings) -> None:
     settings.EMAIL_HOST = ""
     Channel.objects.filter(pk=channel().pk).update(failures=3, last_error="<b>It answered 500.</b>")
-    told = browser.get(PAGE).content.decode()
-    assert "1 of 1 channel is failing" in told and "&lt;b&gt;It answered 500." in told and "EMAIL_URL" in told
+    page = browser.get(PAGE).content.decode()
+    assert "1 of 1 channel is failing" in page and "&lt;b&gt;It answered 500." in page and "EMAIL_URL" in page
 
 
 def test_queries_do_not_grow_with_channels(browser: Client, channel: Open) -> None:
@@ -158,9 +158,9 @@ def test_no_secret_in_logs_rows_pages_or_answers(
     shown += [browser.post(f"{PAGE}/channels/{one.pk}/test", follow=True) for one in Channel.objects.all()]
     shown += [ask("GET"), *(ask("POST", f"/{one.pk}/test") for one in Channel.objects.all())]
     assert all(one.status_code == 200 for one in shown)
-    told = "".join(one.content.decode() for one in shown) + caplog.text + whole_database()
-    assert "It answered 500." in told
-    assert "canary" not in told.replace(connection.settings_dict["NAME"], "")
+    page = "".join(one.content.decode() for one in shown) + caplog.text + whole_database()
+    assert "It answered 500." in page
+    assert "canary" not in page.replace(connection.settings_dict["NAME"], "")
 
 
 def test_a_changed_key_makes_secrets_unreadable_and_says_so(settings) -> None:

@@ -40,16 +40,16 @@ def test_what_a_person_does_arrives_once_with_names_owner_reason_and_link(
     for _ in range(3):
         sweep()
     (got,) = receiver.received
-    told = got.json()
-    assert (told["kind"], told["owner"], told["sentence"]) == ("released", "@cart", "Fixed the clock.")
-    assert told["title"] == "test_00: out of quarantine, failures block again"
-    assert ["By", "anna"] in told["facts"]
-    assert told["url"] == f"{settings.PUBLIC_URL}/projects/shop/quarantine/{held.pk}"
-    assert told["sections"][0]["items"][0]["text"] == "test_00"
+    answer = got.json()
+    assert (answer["kind"], answer["owner"], answer["sentence"]) == ("released", "@cart", "Fixed the clock.")
+    assert answer["title"] == "test_00: out of quarantine, failures block again"
+    assert ["By", "anna"] in answer["facts"]
+    assert answer["url"] == f"{settings.PUBLIC_URL}/projects/shop/quarantine/{held.pk}"
+    assert answer["sections"][0]["items"][0]["text"] == "test_00"
     signed = got.headers["x-flakeboard-timestamp"].encode() + b"." + got.body
     expected = hmac.new(SECRET.encode(), signed, hashlib.sha256).hexdigest()
     assert got.headers["x-flakeboard-signature"] == f"sha256={expected}"
-    assert got.headers["x-flakeboard-delivery"] == told["delivery"] == str(Delivery.objects.get().pk)
+    assert got.headers["x-flakeboard-delivery"] == answer["delivery"] == str(Delivery.objects.get().pk)
 
 
 EVENTS = {

@@ -90,7 +90,7 @@ def test_channels_get_their_owners_part_and_nothing_on_an_empty_day(project: Pro
     channel(name="nobody", pace="daily", owner="@nobody")
     channel(name="at once")
     digest_make(project_id=project.pk, now=timezone.now() + soon())
-    told = {one.channel_id: one.message for one in Delivery.objects.all()}
+    told = {delivery.channel_id: delivery.message for delivery in Delivery.objects.all()}
     assert set(told) == {whole.pk, cart.pk}
     assert told[cart.pk]["data"] | {"fix_first": 0} == {
         "proposed": 1, "quarantined": 0, "expiring": 0, "ready": 0, "ended": 0, "flaky": 0, "fix_first": 0,

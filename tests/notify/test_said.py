@@ -44,24 +44,24 @@ def test_a_message_is_the_same_after_the_queue() -> None:
 
 
 def test_slack_shows_names_as_text_and_escapes_the_fallback() -> None:
-    told = json.loads(slack.body(message()))
-    assert "<" not in told["text"] and "&lt;!channel&gt;" in told["text"]
-    kinds = {one["type"] for one in told["blocks"]}
+    answer = json.loads(slack.body(message()))
+    assert "<" not in answer["text"] and "&lt;!channel&gt;" in answer["text"]
+    kinds = {block["type"] for block in answer["blocks"]}
     assert kinds == {"rich_text", "context"}, "mrkdwn would read marks and mentions"
-    listed = told["blocks"][1]["elements"][1]["elements"]
+    listed = answer["blocks"][1]["elements"][1]["elements"]
     assert len(listed) == 11 and listed[-1]["elements"][0]["text"] == "and 2 more"
     assert {one["type"] for line in listed for one in line["elements"]} <= {"text", "link"}
 
 
 def test_teams_shows_names_as_text_in_the_workflow_envelope() -> None:
-    told = json.loads(teams.body(message()))
-    assert told["type"] == "message"
-    (attachment,) = told["attachments"]
+    answer = json.loads(teams.body(message()))
+    assert answer["type"] == "message"
+    (attachment,) = answer["attachments"]
     assert attachment["contentType"] == "application/vnd.microsoft.card.adaptive"
     card = attachment["content"]
     assert card["type"] == "AdaptiveCard" and card["actions"][0]["url"] == "https://flakeboard.example/q/1"
     assert {one["type"] for one in card["body"]} == {"RichTextBlock"}, "a text block would read Markdown"
-    assert len(json.dumps(told)) < 28_000
+    assert len(json.dumps(answer)) < 28_000
 
 
 def test_the_longest_names_stay_below_what_slack_and_teams_take() -> None:

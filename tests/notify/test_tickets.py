@@ -221,10 +221,10 @@ def test_what_is_no_link_template_is_said(template: str) -> None:
 def test_a_person_sets_a_tracker_and_opens_a_ticket(browser: Client, held: Quarantine, receiver: Receiver) -> None:
     receiver.answers = fake = FakeGitHub()
     form = {"kind": "github", "repository": "corp/shop", "base_url": receiver.url, "token": fake.token, "template": ""}
-    told = browser.post("/projects/shop/notifications/tracker", form, follow=True).content.decode()
-    assert "The tracker is changed." in told and "corp/shop" in told and "canary" not in told
-    told = browser.post(f"/projects/shop/quarantine/{held.pk}/ticket", follow=True).content.decode()
-    assert "The ticket is https://github.com/corp/shop/issues/1" in told
+    page = browser.post("/projects/shop/notifications/tracker", form, follow=True).content.decode()
+    assert "The tracker is changed." in page and "corp/shop" in page and "canary" not in page
+    page = browser.post(f"/projects/shop/quarantine/{held.pk}/ticket", follow=True).content.decode()
+    assert "The ticket is https://github.com/corp/shop/issues/1" in page
     refused = browser.post("/projects/shop/notifications/tracker", {**form, "repository": "x"}, follow=True)
     assert "Say it as owner/name." in refused.content.decode()
 

@@ -55,8 +55,8 @@ def test_all_formats_of_the_contract_are_there() -> None:
 
 
 def test_json_holds_every_name_as_it_is() -> None:
-    told = json.loads(export("json", named(HOSTILE)).text)
-    assert [test["name"] for test in told["tests"]] == HOSTILE
+    answer = json.loads(export("json", named(HOSTILE)).text)
+    assert [test["name"] for test in answer["tests"]] == HOSTILE
 
 
 def test_text_has_a_line_a_test_and_nothing_that_a_terminal_acts_on() -> None:

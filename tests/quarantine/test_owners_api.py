@@ -46,7 +46,7 @@ def test_a_file_that_cannot_be_read_is_refused_line_by_line(bot: Program, shop: 
     bot.put("owners", {"code_owners": FILE})
     refused = bot.put("owners", {"code_owners": "* @all\na/[b @x\n*a*a*a*a @x\n"})
     assert code(refused) == (422, "invalid")
-    assert [one["line"] for one in refused.json()["error"]["lines"]] == [2, 3]
+    assert [line["line"] for line in refused.json()["error"]["lines"]] == [2, 3]
     assert shop.reader.read("owners")["code_owners"] == FILE, "what was there stays"
 
 

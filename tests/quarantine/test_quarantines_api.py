@@ -133,7 +133,7 @@ def test_odd_bodies_are_refused(bot: Program, shop: Analysed, body: str) -> None
 def test_lists_hold_what_holds_for_a_branch_or_pull_request(bot: Program, shop: Analysed) -> None:
     made = make_one(bot, shop, state="active", branches=["release/*"])["id"]
     pulls = make_one(bot, shop, "victim", state="active", branches=["pull/*"])["id"]
-    ids = lambda query: [one["id"] for one in shop.reader.get(f"quarantines?{query}").json()["results"]]  # noqa: E731
+    ids = lambda query: [result["id"] for result in shop.reader.get(f"quarantines?{query}").json()["results"]]  # noqa: E731
     assert ids("branch=release/2") == [made]
     assert ids("branch=release/evil&pull_request=7") == [pulls]
     assert ids("branch=other") == []

@@ -162,7 +162,7 @@ def test_of_many_approvals_at_once_one_wins_and_the_others_are_told(project, sen
     send(report(2))
     seen = quarantined("test_00", action=Action.PROPOSE)
     results = at_once(*[lambda: act(seen, Action.APPROVE)] * 8)
-    assert sum(isinstance(one, Quarantine) for one in results) == 1
+    assert sum(isinstance(result, Quarantine) for result in results) == 1
     assert sum(isinstance(one, QuarantineConflict) for one in results) == 7
     assert QuarantineEvent.objects.filter(quarantine=seen, action="approve").count() == 1
 
@@ -172,7 +172,7 @@ def test_an_approval_and_a_rejection_at_once_leave_one_of_the_two(project, send,
     send(report(2))
     seen = quarantined("test_00", action=Action.PROPOSE)
     results = at_once(lambda: act(seen, Action.APPROVE), lambda: act(seen, Action.REJECT))
-    assert sorted(type(one).__name__ for one in results) == ["Quarantine", "QuarantineConflict"]
+    assert sorted(type(result).__name__ for result in results) == ["Quarantine", "QuarantineConflict"]
     now = Quarantine.objects.get(pk=seen.pk)
     assert now.version == 2
     assert Member.objects.get(quarantine=seen).live == (now.state == State.ACTIVE)
@@ -184,6 +184,6 @@ def test_of_many_quarantines_of_one_test_at_once_one_is_made(project: Project, s
     tests = list(Test.objects.filter(project=project))
     make = lambda: quarantine_create(project=project, tests=tests, actor=BEN, terms=Terms())  # noqa: E731
     results = at_once(*[make] * 8)
-    assert sum(isinstance(one, Quarantine) for one in results) == 1
+    assert sum(isinstance(result, Quarantine) for result in results) == 1
     assert sum(isinstance(one, AlreadyQuarantined) for one in results) == 7
     assert (Quarantine.objects.count(), Member.objects.count(), QuarantineEvent.objects.count()) == (1, 2, 1)

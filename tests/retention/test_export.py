@@ -56,10 +56,10 @@ def quarantined(shop: Analysed) -> Analysed:
 
 def test_everything_is_in_it(quarantined: Analysed) -> None:
     archive = archive_of(quarantined)
-    told = json.loads(archive.read("manifest.json"))["tables"]
-    assert set(archive.namelist()) == {"manifest.json", *(f"{name}.jsonl" for name in told)}
-    rows = {name: len(json_rows(archive, name)) for name in told}
-    assert rows == {name: one["rows"] for name, one in told.items()}
+    answer = json.loads(archive.read("manifest.json"))["tables"]
+    assert set(archive.namelist()) == {"manifest.json", *(f"{name}.jsonl" for name in answer)}
+    rows = {name: len(json_rows(archive, name)) for name in answer}
+    assert rows == {name: one["rows"] for name, one in answer.items()}
     project = quarantined.project
     assert rows["tests"] == Test.objects.filter(project=project).count()
     assert rows["runs"] == rows["reports"] == RUNS

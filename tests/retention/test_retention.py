@@ -104,7 +104,7 @@ def test_reports_go_with_all_that_hangs_on_them(project: Project, aged: Aged, se
     assert Attempt.objects.exists()
     tests = Test.objects.count()
     retention_run(project=project)
-    assert [one.upload_id for one in Report.objects.all()] == [young.pk]
+    assert [report.upload_id for report in Report.objects.all()] == [young.pk]
     assert list(Run.objects.exclude(build_id="twice").values_list("build_id", flat=True)) == ["ships"]
     assert not Attempt.objects.exists()
     assert Failure.objects.count() == Signature.objects.count() == Roster.objects.count() == 1
@@ -176,7 +176,7 @@ def test_the_current_analysis_stays_and_earlier_ones_go(project: Project, aged: 
     first, current = analysis_refresh(project=project), analysis_refresh(project=project)
     Analysis.objects.update(finished_at=timezone.now() - timedelta(days=91))
     retention_run(project=project)
-    assert [one.pk for one in Analysis.objects.all()] == [current.pk] != [first.pk]
+    assert [analysis.pk for analysis in Analysis.objects.all()] == [current.pk] != [first.pk]
 
 
 def test_an_analysis_that_rests_on_reports_that_went_is_made_anew(project: Project, aged: Aged) -> None:
@@ -203,7 +203,7 @@ def test_another_project_keeps_what_it_has(project: Project, aged: Aged, send: S
     theirs = send(document("pays"), to=other, build_id="pays")
     Report.objects.filter(upload=theirs).update(started_at=timezone.now() - timedelta(days=401))
     retention_run(project=project)
-    assert [one.project_id for one in Report.objects.all()] == [other.pk]
+    assert [report.project_id for report in Report.objects.all()] == [other.pk]
 
 
 # -- how it goes -------------------------------------------------------------------------------------------------
@@ -269,7 +269,7 @@ def test_the_audit_log_is_kept_for_ever_unless_the_instance_says_otherwise(proje
     assert audit_forget() == 0
     settings.AUDIT_DAYS = 95
     assert audit_forget() == 1
-    assert [one.pk for one in AuditEntry.objects.all()] == [entry.pk] != [old.pk]
+    assert [audit_entry.pk for audit_entry in AuditEntry.objects.all()] == [entry.pk] != [old.pk]
 
 
 def test_the_database_still_refuses_to_delete_what_is_not_too_old(project: Project) -> None:

@@ -79,7 +79,7 @@ def _of_regressions(table: Table, product: Product) -> Iterator[str]:
     for one in table["regressions"]:
         for commit in one["commits"]:
             yield from _of_regression(one, by_commit[commit], product)
-    begins = {one["since"] for one in table["regressions"]}
+    begins = {regression["since"] for regression in table["regressions"]}
     later = product.runs[1 - table["runs"] :]  # what the first run found has nothing before it to be compared with
     if surplus := [run["build_id"] for run in later if run["end"] == "regression" and run["commit"] not in begins]:
         yield f"regressions in {len(surplus)} runs, {surplus[-1]} the last, in truth in none of these"

@@ -15,7 +15,7 @@ from tests.web.listing import new_project, queries_of, rows_of, source_of, words
 
 
 def test_the_list_says_what_the_api_says(demo: Demo, reader: Client) -> None:
-    told = {one["test"]["number"]: one for one in demo.api.read("orders?page_size=500")["results"]}
+    told = {result["test"]["number"]: result for result in demo.api.read("orders?page_size=500")["results"]}
     rows = rows_of(reader, demo.at("orders"))
     assert {row["number"] for row in rows} == told.keys() != set()
     for row in rows:
@@ -96,8 +96,8 @@ def test_the_list_is_sorted_by_what_was_found_and_what_has_no_value_comes_last(
     demo: Demo, reader: Client, column: str
 ) -> None:
     stored = {
-        one["test"]["number"]: one["kind"] if column == "kind" else one[column]
-        for one in demo.api.read("orders?page_size=500")["results"]
+        result["test"]["number"]: result["kind"] if column == "kind" else result[column]
+        for result in demo.api.read("orders?page_size=500")["results"]
     }
     for sort, downwards in ((column, False), (f"-{column}", True)):
         found = [stored[row["number"]] for row in rows_of(reader, demo.at("orders"), sort=sort)]

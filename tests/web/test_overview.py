@@ -71,8 +71,10 @@ def test_the_newest_flaky_tests_are_those_of_the_api(demo: Demo, reader: Client)
 
 def test_what_to_fix_first_is_the_head_of_the_list_of_priorities(demo: Demo, reader: Client) -> None:
     expected = [
-        demo.at("test", one["test"]["number"]) if one["test"] else demo.at("cluster", "together", one["cluster"])
-        for one in demo.api.read("priorities?page_size=5")["results"]
+        demo.at("test", result["test"]["number"])
+        if result["test"]
+        else demo.at("cluster", "together", result["cluster"])
+        for result in demo.api.read("priorities?page_size=5")["results"]
     ]
     section = read(reader, demo.at("project")).split('id="fix-first"')[1].split("</section>")[0]
     assert re.findall(r'class="fb-name" href="([^"]+)"', section) == expected

@@ -43,7 +43,7 @@ def test_the_price_of_a_blocked_run_is_said_and_linked(demo: Demo, reader: Clien
 
 
 def test_a_cluster_is_one_row_that_leads_to_it_and_to_its_tests(demo: Demo, reader: Client) -> None:
-    item = next(one for one in demo.api.read("priorities")["results"] if one["cluster"] is not None)
+    item = next(result for result in demo.api.read("priorities")["results"] if result["cluster"] is not None)
     page = source_of(reader, demo.at("priorities"))
     assert f"Cluster of {len(item['tests'])} tests" in page
     assert f'href="{demo.at("cluster", "together", item["cluster"])}"' in page
@@ -60,7 +60,7 @@ def test_only_the_cause_that_is_asked_for(demo: Demo, reader: Client) -> None:
 
 
 def test_a_cluster_is_found_by_any_of_its_tests(demo: Demo, reader: Client) -> None:
-    item = next(one for one in demo.api.read("priorities")["results"] if one["cluster"] is not None)
+    item = next(result for result in demo.api.read("priorities")["results"] if result["cluster"] is not None)
     found = rows_of(reader, demo.at("priorities"), q=item["tests"][-1]["name"].upper())
     assert item["rank"] in [row["rank"] for row in found]
     assert "No matches." in words_of(reader, demo.at("priorities"), q="no such test")

@@ -66,9 +66,9 @@ def test_several_tests_are_proposed_at_once_and_the_taken_one_is_told(reader: Cl
     first = quarantined(demo, tests[0])
     query = "&".join(f"test={test.number}" for test in tests)
     done = reader.post(f"{demo.at('quarantine_new')}?{query}", {"reason": "they flake", "days": 30, "mode": "mute"})
-    told = results(done.content.decode())
-    assert f"quarantine {first.pk}, active" in told[0] and told[0].startswith("not done")
-    assert [one.startswith("done") for one in told[1:]] == [True, True]
+    outcomes = results(done.content.decode())
+    assert f"quarantine {first.pk}, active" in outcomes[0] and outcomes[0].startswith("not done")
+    assert [one.startswith("done") for one in outcomes[1:]] == [True, True]
     assert Quarantine.objects.filter(state="proposed").count() == 2
 
 
@@ -131,8 +131,8 @@ def test_each_step_is_told_in_the_trail(reader: Client, demo: Demo) -> None:
 def test_who_is_too_late_is_told_who_was_quicker(reader: Client, demo: Demo) -> None:
     made = quarantined(demo, *flaky(demo), action=Action.PROPOSE)
     quarantine_act(quarantine=made, version=1, action=Action.REJECT, actor=BEN)
-    told = words(act(reader, demo, made, "approve").content.decode())
-    assert "Nothing is changed. ben (person) was quicker: reject" in told
+    page = words(act(reader, demo, made, "approve").content.decode())
+    assert "Nothing is changed. ben (person) was quicker: reject" in page
     assert Quarantine.objects.get().state == "rejected"
 
 
@@ -179,9 +179,9 @@ def test_of_many_the_lost_one_is_told_and_the_others_are_done(reader: Client, de
         demo.at("quarantine_bulk"),
         {"chosen": chosen, "action": "approve", "reason": "Monday", "kept": "state=proposed"},
     )
-    told = results(done.content.decode())
-    assert [one.split()[0] for one in told] == ["done", "not", "done"]
-    assert "ben (person) was quicker: approve" in told[1]
+    outcomes = results(done.content.decode())
+    assert [one.split()[0] for one in outcomes] == ["done", "not", "done"]
+    assert "ben (person) was quicker: approve" in outcomes[1]
     assert set(Quarantine.objects.values_list("state", flat=True)) == {"active"}
     assert QuarantineEvent.objects.filter(actor="robin", reason="Monday").count() == 2
     assert f"{demo.at('quarantines')}?state=proposed" in unescape(done.content.decode())
@@ -191,7 +191,7 @@ def test_many_are_extended_and_released(reader: Client, demo: Demo) -> None:
     made = [quarantined(demo, test, days=2) for test in flaky(demo, 2)]
     reader.post(demo.at("quarantine_bulk"), {"chosen": [f"{one.pk}:1" for one in made], "action": "extend", "days": 60})
     before = {one.pk: one.expires_at for one in made}
-    assert all(one.expires_at > before[one.pk] for one in Quarantine.objects.all())
+    assert all(quarantine.expires_at > before[quarantine.pk] for quarantine in Quarantine.objects.all())
     reader.post(demo.at("quarantine_bulk"), {"chosen": [f"{one.pk}:2" for one in made], "action": "release"})
     assert set(Quarantine.objects.values_list("state", flat=True)) == {"released"}
 

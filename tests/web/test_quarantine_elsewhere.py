@@ -33,7 +33,7 @@ def test_a_tests_page_has_its_quarantine_its_owner_and_its_decisions(reader: Cli
 
 
 def test_fix_first_names_owner_and_quarantine_and_leads_into_one(reader: Client, demo: Demo) -> None:
-    top = next(one for one in demo.api.read("priorities?page_size=100")["results"] if one["cluster"] is None)
+    top = next(result for result in demo.api.read("priorities?page_size=100")["results"] if result["cluster"] is None)
     number = top["tests"][0]["number"]
     owner_patterns_set(project=demo.project, patterns=[Pattern("classname", "*", "@cart")])
     shown = source_of(reader, demo.at("priorities"))

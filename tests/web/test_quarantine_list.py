@@ -33,11 +33,11 @@ def test_the_first_sentence_tells_what_whose_and_until_when(reader: Client, demo
     quarantined(demo, one, owner="@cart", days=3)
     quarantined(demo, two, owner="@checkout", days=20)
     quarantined(demo, three, action=Action.PROPOSE)
-    said = answer(reader, demo.at("quarantines"))
-    assert said.startswith("2 tests do not block")
-    assert "owned by @cart, @checkout" in said
-    assert f"Next to expire: {one.name}, in 3 days" in said
-    assert "1 proposal awaits a decision" in said
+    page = answer(reader, demo.at("quarantines"))
+    assert page.startswith("2 tests do not block")
+    assert "owned by @cart, @checkout" in page
+    assert f"Next to expire: {one.name}, in 3 days" in page
+    assert "1 proposal awaits a decision" in page
 
 
 def test_masked_failures_and_clean_runs_are_those_of_the_runs(reader: Client, demo: Demo) -> None:

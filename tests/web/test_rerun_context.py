@@ -17,13 +17,15 @@ def test_page_and_api_say_the_same_of_every_flaky_test(demo: Demo, reader: Clien
     for number in flaky(demo):
         where = demo.api.read(f"reruns/{number}")["where"]
         finding = demo.api.read(f"tests/{number}")["finding"]
-        related = [one["role"] for one in (finding["order"] or {"partners": []})["partners"] if one["related"]]
+        related = [
+            partner["role"] for partner in (finding["order"] or {"partners": []})["partners"] if partner["related"]
+        ]
         if (finding["order"] or {"kind": ""})["kind"] in ("OD", "NDOD"):
             roles = {"polluter": "victim", "state-setter": "brittle"}
             assert where["dependence"] == (roles[related[0]] if related else "unclear")
         else:
             assert where["dependence"] == "other"
-        assert [{name: one[name] for name in ("context", "passed", "of")} for one in where["rates"]] == finding[
+        assert [{name: rate[name] for name in ("context", "passed", "of")} for rate in where["rates"]] == finding[
             "contexts"
         ]
         if where["dependence"] in seen:

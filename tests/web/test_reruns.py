@@ -37,7 +37,7 @@ def test_the_table_beside_the_curve_has_the_curves_own_shares(demo: Demo, reader
 @pytest.fixture
 def stubborn(demo: Demo) -> Demo:
     """The project, with its flaky tests among those that need something else."""
-    flaky = [one["number"] for one in demo.api.read("tests?state=flaky")["results"]]
+    flaky = [result["number"] for result in demo.api.read("tests?state=flaky")["results"]]
     summary = {**demo.analysis.summary, "retries": {**demo.analysis.summary["retries"], "exceptions": flaky}}
     Analysis.objects.filter(pk=demo.analysis.pk).update(summary=summary)
     return demo
@@ -45,7 +45,7 @@ def stubborn(demo: Demo) -> Demo:
 
 def test_exceptions_are_the_apis(stubborn: Demo, reader: Client) -> None:
     demo = stubborn
-    told = {one["number"]: one for one in demo.api.read("reruns?page_size=500")["results"]}
+    told = {result["number"]: result for result in demo.api.read("reruns?page_size=500")["results"]}
     rows = rows_of(reader, demo.at("reruns"))
     assert {row["number"] for row in rows} == told.keys() != set()
     for row in rows:

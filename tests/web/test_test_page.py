@@ -65,7 +65,7 @@ def test_every_state_has_its_sentence_with_the_numbers_of_the_api(reader: Client
 
 def test_the_three_rerun_numbers_and_the_costs_are_the_api_s(reader: Client, demo: Demo) -> None:
     for number in numbers_by_state(demo)[State.FLAKY]:
-        sections = {one.id: one.part for one in reader.get(demo.at("test", number)).context["sections"]}
+        sections = {section.id: section.part for section in reader.get(demo.at("test", number)).context["sections"]}
         told, shown = demo.api.read(f"reruns/{number}"), sections["reruns"]
         assert [one.reruns for one in shown["numbers"]] == [
             told["test"]["reruns"][name] for name in ("to_get_past", "to_expose", "to_confirm")
@@ -107,7 +107,7 @@ def test_a_contradiction_links_a_pass_and_a_failure_of_one_revision_in_one_envir
     reader: Client, demo: Demo
 ) -> None:
     number = numbers_by_state(demo)[State.FLAKY][0]
-    sections = {one.id: one.part for one in reader.get(demo.at("test", number)).context["sections"]}
+    sections = {section.id: section.part for section in reader.get(demo.at("test", number)).context["sections"]}
     assert sections["evidence"]["contradictions"]
     for one, failed, passed in sections["evidence"]["contradictions"]:
         assert (failed.run.tree or failed.run.commit) == (passed.run.tree or passed.run.commit) == one.revision
@@ -139,9 +139,9 @@ def at_test(shop: Analysed, name: str) -> str:
 
 
 def test_a_broken_test_names_the_commit_and_the_last_pass_before(visitor: Client, shop: Analysed) -> None:
-    said = answer(visitor, at_test(shop, "broken"))
-    assert said.startswith(f"Broken since commit {'c' + '0' * 9} (")
-    assert "its last 4 executions on main failed" in said
+    page = answer(visitor, at_test(shop, "broken"))
+    assert page.startswith(f"Broken since commit {'c' + '0' * 9} (")
+    assert "its last 4 executions on main failed" in page
     first, last = (Run.objects.get(build_id=build) for build in ("36", "35"))
     html = text_of(visitor, at_test(shop, "broken"))
     assert html.index(at("run", first.pk)) < html.index(at("run", last.pk))
@@ -175,8 +175,8 @@ def test_a_skipped_test_is_not_called_stable(visitor: Client, shop: Analysed) ->
 def test_a_test_that_never_failed_tells_how_rarely_it_may(visitor: Client, shop: Analysed) -> None:
     row = shop.reader.read(f"tests/{shop.number('polluter')}")["test"]
     assert row["failed"] == 0
-    said = answer(visitor, at_test(shop, "polluter"))
-    assert said.startswith("Stable: passed all of 40 runs, so its failure rate is below 8.8 % (95 %).")
+    page = answer(visitor, at_test(shop, "polluter"))
+    assert page.startswith("Stable: passed all of 40 runs, so its failure rate is below 8.8 % (95 %).")
 
 
 def test_a_victim_is_told_its_order_and_its_polluter(visitor: Client, shop: Analysed) -> None:

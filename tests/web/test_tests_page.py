@@ -52,7 +52,7 @@ def test_the_list_is_the_apis(demo: Demo, reader: Client) -> None:
     ):
         expected = demo.api.read(f"tests?{same}")
         shown = read(reader, demo.at("tests"), **query)
-        assert numbers(shown) == [one["number"] for one in expected["results"]], query
+        assert numbers(shown) == [result["number"] for result in expected["results"]], query
         assert len(numbers(shown)) > 0, query
 
 
@@ -69,7 +69,7 @@ def test_a_row_shows_what_the_api_says_of_the_test(demo: Demo, reader: Client) -
 @pytest.mark.parametrize("by", ["name", *SORTABLE])
 def test_every_number_sorts_both_ways_as_in_the_api(demo: Demo, reader: Client, by: str) -> None:
     for sort in (by, f"-{by}"):
-        expected = [one["number"] for one in demo.api.read(f"tests?sort={sort}")["results"]]
+        expected = [result["number"] for result in demo.api.read(f"tests?sort={sort}")["results"]]
         assert numbers(read(reader, demo.at("tests"), sort=sort)) == expected, sort
 
 
@@ -128,7 +128,7 @@ def test_the_file_holds_all_that_fit_whatever_the_page(demo: Demo, reader: Clien
 def test_a_file_can_be_sorted_by_name(demo: Demo, reader: Client) -> None:
     response = reader.get(demo.at("tests"), {"format": "json", "sort": "name"})
     expected = [one["number"] for part in demo.api.pages("tests?sort=name") for one in part["results"]]
-    assert [one["number"] for one in json.loads(b"".join(response.streaming_content))] == expected
+    assert [row["number"] for row in json.loads(b"".join(response.streaming_content))] == expected
 
 
 def test_an_unanalysed_project_says_what_to_do(demo: Demo, reader: Client) -> None:

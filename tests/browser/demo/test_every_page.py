@@ -92,7 +92,10 @@ def addresses(demo: Demo, red: Sent, red_run: Run, decided: Quarantine) -> dict[
     alone = {name: reverse(name) for name in ("home", "search", "docs_contents")} | {
         "docs": reverse("docs", args=("concepts",))
     }
-    found = {one.name: alone.get(one.name) or demo.at(one.name, *args.get(one.name, ())) for one in PAGES}
+    found = {
+        known_page.name: alone.get(known_page.name) or demo.at(known_page.name, *args.get(known_page.name, ()))
+        for known_page in PAGES
+    }
     return {**found, "quarantine_new": f"{found['quarantine_new']}?test={demo.number(red.flaky)}"}
 
 

@@ -20,7 +20,7 @@ def suite(*cases: str, name: str = "s", head: str = "") -> bytes:
 
 def told(*files: bytes) -> list[tuple[str, str]]:
     """Name and verdict of each test."""
-    return [(one.key[2], one.verdict.name) for one in upload(*files).report.cases()]
+    return [(case.key[2], case.verdict.name) for case in upload(*files).report.cases()]
 
 
 def test_a_test_id_is_no_identity() -> None:

@@ -118,4 +118,4 @@ def test_documents_and_cases_of_one_file_are_bounded() -> None:
 
 def test_the_ledger_counts_a_file_with_words_as_read() -> None:
     (file,) = upload(("doctest.xml", (DECLARED + GOOD + "Program code.\n").encode())).files
-    assert (file["account"], [one["code"] for one in file["warnings"]]) == ("read", ["words"])
+    assert (file["account"], [warning["code"] for warning in file["warnings"]]) == ("read", ["words"])

@@ -39,8 +39,8 @@ class Command:
         words = ["--seed", "s", "--out", str(out), *options]
         code = cli.main(["detect", *words, *(("--", *command) if command else ())])
         output = self._capsys.readouterr()
-        told = json.loads(out.read_text()) if out.exists() else {}
-        return Call(code, output.out + output.err, told)
+        answer = json.loads(out.read_text()) if out.exists() else {}
+        return Call(code, output.out + output.err, answer)
 
     @property
     def journals(self) -> list[Path]:

@@ -118,7 +118,7 @@ def test_an_interrupted_experiment_tells_what_it_knows(detect: Command, number: 
     process.send_signal(number)
     output, _ = process.communicate()
     assert process.returncode == 130, output
-    told = json.loads((detect.folder / "out.json").read_text())
-    assert told["ended"] == "interrupted"
-    assert [(each["test"], each["kind"]) for each in told["found"]] == [(SMALL[1], "OD")]
+    answer = json.loads((detect.folder / "out.json").read_text())
+    assert answer["ended"] == "interrupted"
+    assert [(each["test"], each["kind"]) for each in answer["found"]] == [(SMALL[1], "OD")]
     assert SMALL[1] in output.decode()
