@@ -291,7 +291,7 @@ class TestRow:
         Number(
             "to_get_past",
             "Get past",
-            "After a failure: so many reruns, and with 95 % probability one of them passes. It counts in bursts.",
+            "Reruns after a failure until one passes with 95 % probability, taking bursts into account.",
             "reruns",
             of_failed=lambda found: found.failed.to_get_past,
             formula=where_reruns_help,

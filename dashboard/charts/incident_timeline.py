@@ -23,7 +23,7 @@ class TimedIncident:
 
     @property
     def place(self) -> str:
-        return " · ".join(part for part in (self.host, self.environment) if part) or "not said"
+        return " · ".join(part for part in (self.host, self.environment) if part) or "unknown"
 
 
 @dataclass(frozen=True)

@@ -147,7 +147,7 @@ def _hint(kind: str, address: str) -> str:
         try:
             validate_email(address)
         except ValidationError as error:
-            raise BadChannel("address", "This is no e-mail address.") from error
+            raise BadChannel("address", "This is not an e-mail address.") from error
         return address
     try:
         target = target_of(address)

@@ -50,7 +50,7 @@ def _watch(watch: Watch, end: Callable[[], None]) -> None:
         time.sleep(CHECK_SECONDS)
         taken, busy, held = sum(state.total_count.values()), bool(state.active_requests), bool(state.reserved_requests)
         if watch.stuck(time.monotonic(), depths=broker_state.depths(), held=held, taken=taken, busy=busy):
-            logger.error("messages wait and this worker begins none: it ends, to be started anew")
+            logger.error("messages wait and this worker starts none: it exits, to be restarted")
             end()
 
 

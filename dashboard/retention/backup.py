@@ -150,7 +150,7 @@ def _read_manifest(archive: zipfile.ZipFile) -> Manifest:
         values = json.loads(archive.read(_MANIFEST))
         manifest = Manifest(**values)
     except (KeyError, ValueError, TypeError) as error:
-        raise BackupRefused("This is no backup of Flakeboard: its manifest cannot be read.") from error
+        raise BackupRefused("This is not a Flakeboard backup: its manifest cannot be read.") from error
     known = MigrationLoader(None).disk_migrations
     newer = [f"{app}.{name}" for app, name in map(tuple, manifest.migrations) if (app, name) not in known]
     if manifest.format != FORMAT or newer:

@@ -89,7 +89,7 @@ HELPS: dict[str, tuple[str, str]] = {
     ),
     "owner": ("Who answers for it: by hand, by a pattern of suite or class, or by CODEOWNERS.", "quarantine"),
     "expiry": (
-        "When it ends by itself, and its tests block again. Its owner is told 7 days and 1 day before.",
+        "When it ends on its own, and its tests block again. Its owner is notified 7 days and 1 day before.",
         "quarantine",
     ),
     "way_out": (
@@ -101,7 +101,10 @@ HELPS: dict[str, tuple[str, str]] = {
         "What is proposed or quarantined after each analysis, by evidence alone, and never what is broken.",
         "quarantine",
     ),
-    "cap": ("At most so many tests, and this share of the suite. Past it the policy says so instead.", "quarantine"),
+    "cap": (
+        "At most this many tests, and this share of the suite. Beyond it the policy raises an alert instead.",
+        "quarantine",
+    ),
     "gate": (
         "The answer to CI: may this red build pass? Only if every failing test is quarantined here.",
         "quarantine",

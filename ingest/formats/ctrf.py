@@ -69,7 +69,7 @@ class Ctrf(TextFormat):
             if isinstance(test, dict):
                 self._take(test)
             else:
-                self.tell("unknown_value", "Something in `tests` is no object.")
+                self.tell("unknown_value", "Something in `tests` is not an object.")
 
     # -- a test ------------------------------------------------------------------------------------------------
 

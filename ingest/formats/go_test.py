@@ -60,7 +60,7 @@ class GoTest(TextFormat):
             event = json.loads(line, object_pairs_hook=self._object)
         except (ValueError, RecursionError):
             self._damaged = self._damaged or self._line
-            self.tell("damaged_line", f"Line {self._line:,} is no event of go test: {line[:80]!r}.")
+            self.tell("damaged_line", f"Line {self._line:,} is not an event of go test: {line[:80]!r}.")
             return
         self._take(event)
 
@@ -76,7 +76,7 @@ class GoTest(TextFormat):
             self._package(found[1]).ended = True
             self.run_error(found[1], Trouble(line.strip(), type="build failed"))
         elif not _HARMLESS.match(line) or '"Action"' in line:
-            self.tell("stray_line", f"Line {self._line:,} is no event of go test: {line.strip()[:80]!r}.")
+            self.tell("stray_line", f"Line {self._line:,} is not an event of go test: {line.strip()[:80]!r}.")
 
     def _take(self, event: dict[str, Any]) -> None:
         action, test = text_in(event.get("Action")), text_in(event.get("Test"))

@@ -193,7 +193,7 @@ class Cursor:
         Returns the keys found."""
         there: set[str] = set()
         if self._peek() != "{":
-            tell("unknown_value", f"{what} is no object.")
+            tell("unknown_value", f"{what} is not an object.")
         for key in self.keys():
             there.add(key)
             if reader := known.get(key):

@@ -99,7 +99,7 @@ class Playwright(TextFormat):
             self.tell("key_twice", f"The key {key[:60]!r} stands twice in one test: which one counts is not known.")
         self._cursor.twice = []
         if not isinstance(spec, dict):
-            self.tell("unknown_value", "Something in `specs` is no object.")
+            self.tell("unknown_value", "Something in `specs` is not an object.")
             return
         tests = list_in(spec.get("tests"))
         if not tests:

@@ -125,7 +125,7 @@ class Robot(XmlFormat):
     def close_stat(self, attributes: Attributes, text: str) -> None:
         passed, failed, skipped = (number(attributes.get(name, "0") or "0") for name in ("pass", "fail", "skip"))
         if passed is None or failed is None or skipped is None:
-            self.tell("header_unreadable", "A count in the statistics is no number.")
+            self.tell("header_unreadable", "A count in the statistics is not a number.")
         elif self._counted is None or text.strip() == "All Tests":
             self._counted = failed, passed + failed + skipped
 

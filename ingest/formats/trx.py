@@ -242,7 +242,7 @@ class Trx(XmlFormat):
         counted = {name: number(get(name, "0")) for name in ("total", *_FAILING_COUNTERS)}
         for name, value in counted.items():
             if value is None:
-                self.tell("header_unreadable", f"The count {name}={get(name, '')[:40]!r} of the run is no number.")
+                self.tell("header_unreadable", f"The count {name}={get(name, '')[:40]!r} of the run is not a number.")
         failed = sum(counted[name] or 0 for name in _FAILING_COUNTERS)
         tell_surplus(
             self.target, "The summary", failing=failed, read_failing=self._failed, tests=counted["total"] or 0,

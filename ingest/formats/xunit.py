@@ -53,7 +53,7 @@ class XUnit(XmlFormat):
     def close_assembly(self, attributes: Attributes, text: str) -> None:
         errors = number(attributes.get("errors", "0") or "0")
         if errors is None:
-            self.tell("header_unreadable", f"The count errors={attributes.get('errors', '')[:40]!r} is no number.")
+            self.tell("header_unreadable", f"The count errors={attributes.get('errors', '')[:40]!r} is not a number.")
         elif errors > self._seen:
             trouble = Trouble(f"The assembly counts {errors:,} errors outside its tests but lists {self._seen:,}.")
             self.run_error(attributes.get("name", ""), trouble)

@@ -256,7 +256,7 @@ class Rows:
         if seconds is not None:
             return seconds
         if written.strip():
-            sentence = f"The time {written[:40]!r} is no duration in seconds; it is left out."
+            sentence = f"The time {written[:40]!r} is not a duration in seconds; it is left out."
             self._report.warnings.add("bad_time", sentence)
         return nan
 

@@ -86,7 +86,7 @@ class Frame:
         for name in ("tests", "failures", "errors"):
             written = self.attributes.get(name, "").strip()
             if written and number(written) is None:
-                sentence = f"The count {name}={written[:40]!r} of {self.label} is no number."
+                sentence = f"The count {name}={written[:40]!r} of {self.label} is not a number."
                 yield UnclearContent("header_unreadable", sentence)
         for word in unknown_words(outcome_words(self.attributes)):
             yield UnclearContent("unknown_verdict", f"The outcome {word[:40]!r} of {self.label} is not known.")

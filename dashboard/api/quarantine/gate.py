@@ -50,7 +50,7 @@ class GateQuery(serializers.Serializer):
         required=False,
         allow_blank=True,
         default="",
-        help_text="The test runner; where it is not said, told by the report's producer.",
+        help_text="The test runner; if not given, derived from the report's producer.",
     )
 
 
@@ -92,13 +92,13 @@ class GateSerializer(serializers.Serializer):
     decided = serializers.BooleanField(help_text="False: not processed in time; ask again at the same id.")
     sentence = serializers.CharField()
     exit_code = serializers.IntegerField()
-    runner = serializers.CharField(help_text="Empty while it is not decided and was not said.")
+    runner = serializers.CharField(help_text="Empty while it is undecided and was not given.")
     run = serializers.IntegerField(allow_null=True)
     page = serializers.CharField(allow_null=True, help_text="The run's page.")
     upload = serializers.IntegerField()
     reasons = GateReasonSerializer(many=True)
     notes = GateNoteSerializer(many=True, help_text="What to know besides; it decides nothing.")
-    failing = GateFailingSerializer(many=True, help_text="Blocking tests first; at most 500 are told.")
+    failing = GateFailingSerializer(many=True, help_text="Blocking tests first; at most 500 are listed.")
 
 
 def gate_answer(decision: GateDecision, slug: str) -> dict[str, Any]:

@@ -88,7 +88,7 @@ class TermsSerializer(serializers.Serializer):
 
 class ExpirySerializer(serializers.Serializer):
     expires_at = serializers.DateTimeField(required=False, help_text="When it ends; or days.")
-    days = serializers.IntegerField(min_value=1, max_value=365, required=False, help_text="30 where nothing is said.")
+    days = serializers.IntegerField(min_value=1, max_value=365, required=False, help_text="30 by default.")
 
 
 class NewQuarantineSerializer(TermsSerializer, ExpirySerializer):

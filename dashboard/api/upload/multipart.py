@@ -158,7 +158,7 @@ def _headers(number: int, body: _Body) -> dict[str, str]:
         left -= len(line)
         match = _HEADER.fullmatch(line.decode("utf-8", "replace"))
         if match is None or b"\r" in line or b"\n" in line:
-            raise BadMultipart(f"{what} has a line that is no header")
+            raise BadMultipart(f"{what} has a line that is not a header")
         name = match[1].lower()
         if name in headers:
             raise BadMultipart(f"{what} has the header {name[:40]!r} twice")

@@ -69,7 +69,7 @@ def _moment(written: str) -> datetime:
     except ValueError:
         moment = day = None
     if moment is None and day is None:
-        raise CommandError(f"--since {written!r} is no date. Write it as 2026-01-31 or 2026-01-31T12:00:00Z.")
+        raise CommandError(f"--since {written!r} is not a date. Write it as 2026-01-31 or 2026-01-31T12:00:00Z.")
     if moment is None:
         assert day is not None
         moment = datetime(day.year, day.month, day.day)

@@ -116,5 +116,5 @@ class Issues:
         found = issue if isinstance(issue, dict) else {}
         link, number = found.get(self.words.url), found.get(self.words.number)
         if not isinstance(link, str) or not link.startswith(("http://", "https://")) or not isinstance(number, int):
-            raise TrackerFailed("The tracker answered something that is no ticket.")
+            raise TrackerFailed("The tracker answered something that is not a ticket.")
         return Ticket(link[:2_000], number)

@@ -86,7 +86,7 @@ class Plan:
 
 
 def cap_of(settings: PolicySettings, suite: int) -> int:
-    """At most so many tests may be proposed or quarantined at once."""
+    """At most this many tests may be proposed or quarantined at once."""
     return min(settings.most_tests, max(int(settings.most_share * suite), 1))
 
 

@@ -39,7 +39,7 @@ class PolicySettings:
     least_evidence: int = 2
     """Contradictions and recoveries together: one may be a machine's hiccup, two are the test's."""
     least_rate: float = 0.0
-    """The lower bound of the failure rate, 0 to 1; 0 asks nothing."""
+    """The lower bound of the failure rate, 0 to 1; 0 = no minimum."""
     least_blocked: int = 1
     """Runs that it, or its cluster, blocked in the window: one that blocks nobody needs no quarantine."""
     least_default_failures: int = 1

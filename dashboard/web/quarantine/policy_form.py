@@ -35,12 +35,14 @@ class PolicyForm(forms.Form):
     """Bounds are the policy's own: what it refuses is told beside the form."""
 
     mode = forms.ChoiceField(label="What it does", choices=_MODES)
-    least_evidence = _whole("Evidence", "At least so many contradictions and recoveries: one may be a hiccup.")
+    least_evidence = _whole("Evidence", "At least this many contradictions and recoveries: one may be a hiccup.")
     least_rate = _share("Failure rate", "The lower end of its interval, 0 to 1. 0 = no minimum.")
     least_blocked = _whole("Runs blocked", "By it or its cluster: what blocks nobody needs no quarantine.")
     least_default_failures = _whole("Failures on the default branch", "Pull-request results can be forged.")
     least_age_days = _share("Days since it first flaked", "0 = no minimum.")
-    most_tests = _whole("At most so many tests", "Proposed or quarantined at once; past it the policy says so instead.")
+    most_tests = _whole(
+        "At most this many tests", "Proposed or quarantined at once; past it the policy says so instead."
+    )
     most_share = _share("At most this share of the suite", "0 to 1; one test at least.")
     days = _whole("Days that its quarantines last", "From 1 to 365.")
     pause_days = _whole("Days of pause", "It leaves a test alone that somebody rejected, or whose quarantine expired.")

@@ -45,7 +45,7 @@ BUTTONS = {
     Action.EXTEND: Button("Extend", "Extend for this many days.", days=True),
     Action.RELEASE: Button("Release", "Its tests block again."),
     Action.FIX: Button("Fixed", "The cause is gone: its tests block again."),
-    Action.REOPEN: Button("Reopen", "It holds again, for so many days from now.", days=True),
+    Action.REOPEN: Button("Reopen", "It holds again, for this many days from now.", days=True),
 }
 DONE = {
     Action.APPROVE: "approved",

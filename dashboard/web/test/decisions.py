@@ -21,7 +21,7 @@ from ingest.verdict import FAILING
 
 _DECISION_WORDS = {
     IncidentDecision.Word.CONFIRMED: "said that a run in which it failed was an incident",
-    IncidentDecision.Word.REJECTED: "said that a run in which it failed was no incident",
+    IncidentDecision.Word.REJECTED: "said that a run in which it failed was not an incident",
 }
 
 
