@@ -10,7 +10,11 @@ from django.utils import timezone
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
+from analytics.lab.collected_tests import CollectedTests
+from analytics.lab.schedule_request import SHARD, ScheduleRequest
+from analytics.lab.scheduler import make_schedule
 from analytics.lab.services import dependency_state
+from analytics.lab.split_models import Split
 from analytics.models import ClusterFinding, IncidentFinding
 from dashboard.ci_trust.repositories import TrustRequest as Trusted
 from dashboard.ci_trust.repositories import repository_trust
@@ -90,7 +94,13 @@ def _things(project: Project) -> dict[str, Any]:
         "trusted_id": repository_trust(project=project, wanted=Trusted("github", "https://ci.example", "1")).pk,
         "member_id": member(by, project, Role.VIEWER).memberships.get().pk,
         **({"cluster": (cluster.view, cluster.number)} if cluster else {}),
+        "schedule_id": _split(project).pk,
     }
+
+
+def _split(project: Project) -> Split:
+    wish = ScheduleRequest(SHARD, "groups", CollectedTests([("a", "one", "")]), build="walked", total=2)
+    return Split.objects.get(pk=make_schedule(project, wish).id)
 
 
 def _upload(project: Project) -> Upload:
