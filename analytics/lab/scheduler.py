@@ -5,27 +5,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from flakeboard.orders import partition
-from flakeboard.orders.dependencies import Dependency
+from flakeboard.orders import partition, priorities
 
-from analytics.kernel.executions import Ints
-from analytics.lab.collected_tests import numbers_of
-from analytics.lab.constraints import constraints_of
-from analytics.lab.schedule_request import SHARD, ScheduleRequest
+from analytics.lab.coverage_selection import NoCoverage, Selection, covered_by, newest_coverage, selected
+from analytics.lab.enhancement import Enhancement, Facts, facts_of
+from analytics.lab.regressions import regressions_of
+from analytics.lab.schedule_request import BY_COVERAGE, GIVEN, ORIGINAL, SHARD, ScheduleRequest
 from analytics.lab.splits import Difference, NewSplit, SplitKey, answer_for, split_keep, split_of
-from analytics.lab.usual_seconds import UsualSeconds, usual_seconds
+from analytics.lab.usual_seconds import UsualSeconds
 from analytics.wording import counted
 from ingest.models import Project
 
-_NOTHING: Mapping[str, Any] = {name: [] for name in ("added", "moved", "left_out", "avoids", "remain", "conflicts")}
-
-
-class NoCoverage(Exception):
-    """What was asked for goes by coverage, and none is kept that would do."""
-
-    def __init__(self, sentence: str) -> None:
-        super().__init__(sentence)
-        self.sentence = sentence
+__all__ = ["NoCoverage", "Schedule", "make_schedule"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +37,61 @@ class Schedule:
 
 def make_schedule(project: Project, wish: ScheduleRequest) -> Schedule:
     return _split(project, wish) if wish.kind == SHARD else _ordered(project, wish)
+
+
+# -- orders and selections ---------------------------------------------------------------------------------------
+
+
+def _ordered(project: Project, wish: ScheduleRequest) -> Schedule:
+    """All tests, or those that a change concerns, by what the request goes by; then enhanced."""
+    selection = selected(project, wish.tests, wish.change) if wish.change is not None else None
+    facts = facts_of(project, wish)
+    order = _by(project, wish, facts)
+    if selection is not None:
+        chosen = set(selection.chosen)
+        order = [place for place in order if place in chosen]
+    enhancement = Enhancement(wish.tests, facts)
+    enhanced = enhancement.of(order)
+    seconds = float(facts.usual.seconds[enhanced].sum())
+    return Schedule(
+        kind=wish.kind,
+        by=wish.by,
+        details={**enhancement.details(), "seconds": seconds_told([seconds], seconds, facts.usual)},
+        sentence=_sentence(wish, enhanced, seconds, selection),
+        order=enhanced,
+        safe=None if selection is None else not selection.unsafe,
+        warnings=[] if selection is None else [f"selection is not safe: {reason}" for reason in selection.unsafe],
+    )
+
+
+def _by(project: Project, wish: ScheduleRequest, facts: Facts) -> list[int]:
+    if wish.by == GIVEN:
+        return list(wish.order)
+    if wish.by == ORIGINAL:
+        return list(range(len(wish.tests)))
+    if wish.by in BY_COVERAGE:
+        coverage = newest_coverage(project)
+        covered = covered_by(coverage, wish.tests, functions=wish.by.endswith("functions"))
+        rank = priorities.additional if wish.by.startswith("more-") else priorities.total
+        return rank(covered)
+    found, runs = regressions_of(project, facts.numbers)
+    seconds = facts.usual.seconds.tolist()
+    return priorities.by_failures(
+        [
+            priorities.Record(regressions, executed, seconds[place]) if executed >= 0 else None
+            for place, (regressions, executed) in enumerate(zip(found.tolist(), runs.tolist(), strict=True))
+        ]
+    )
+
+
+def _sentence(wish: ScheduleRequest, order: Sequence[int], seconds: float, selection: Selection | None) -> str:
+    if selection is None:
+        return f"{counted(len(order), 'test')} by {wish.by}."
+    commit = f"coverage of commit {selection.commit[:12]}"
+    if selection.unsafe:
+        return f"All {counted(len(order), 'test')} are selected, by {commit}: the selection would not be safe."
+    share = f"{len(order):,} of {counted(len(wish.tests), 'test')}"
+    return f"{share} selected by {commit}, about {seconds:.0f} s."
 
 
 # -- splits ------------------------------------------------------------------------------------------------------
@@ -91,7 +137,7 @@ def _shard_sentence(wish: ScheduleRequest, parts: Sequence[Sequence[int]], detai
 
 
 def _new_split(project: Project, wish: ScheduleRequest) -> NewSplit:
-    facts = _facts(project, wish)
+    facts = facts_of(project, wish)
     seconds, total = facts.usual.seconds.tolist(), wish.total
     if wish.by == "position":
         parts = partition.by_position(len(seconds), total)
@@ -99,28 +145,14 @@ def _new_split(project: Project, wish: ScheduleRequest) -> NewSplit:
         parts = partition.by_time(seconds, total)
     else:
         parts = partition.by_groups(seconds, total, facts.known)
+    enhancement = Enhancement(wish.tests, facts)
+    enhanced = [enhancement.of(part) for part in parts]
     limit = partition.bound(seconds, total, partition.groups(len(seconds), facts.known))
-    shards = [sum(seconds[place] for place in part) for part in parts]
-    return NewSplit(parts, {**_NOTHING, "seconds": _seconds(shards, limit, facts.usual)})
+    shards = [sum(seconds[place] for place in part) for part in enhanced]
+    return NewSplit(enhanced, {**enhancement.details(), "seconds": seconds_told(shards, limit, facts.usual)})
 
 
-@dataclass(frozen=True, slots=True)
-class _Facts:
-    """What the store knows of the collected tests."""
-
-    numbers: Ints
-    usual: UsualSeconds
-    known: Sequence[Dependency]
-
-
-def _facts(project: Project, wish: ScheduleRequest) -> _Facts:
-    numbers = numbers_of(project, wish.tests)
-    usual = usual_seconds(project, numbers, [name[0] for name in wish.tests.names], wish.environment)
-    known = constraints_of(project, numbers, inferred=wish.inferred) if wish.enhance else []
-    return _Facts(numbers, usual, known)
-
-
-def _seconds(shards: Sequence[float], bound: float, usual: UsualSeconds) -> dict[str, Any]:
+def seconds_told(shards: Sequence[float], bound: float, usual: UsualSeconds) -> dict[str, Any]:
     return {
         "shards": [round(seconds, 3) for seconds in shards],
         "bound": round(bound, 3),
@@ -130,7 +162,3 @@ def _seconds(shards: Sequence[float], bound: float, usual: UsualSeconds) -> dict
         "by_class": usual.by_class,
         "by_project": usual.by_project,
     }
-
-
-def _ordered(project, wish):
-    raise NotImplementedError

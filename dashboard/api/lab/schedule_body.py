@@ -27,6 +27,8 @@ _LONGEST_NAME = 4_000
 _PAIRS = 32
 _MOST_SPANS = 200_000
 _MOST_REASONS = 1_000
+_MOST_LINES = 1_000_000
+"""Of one source file."""
 
 
 def schedule_request(data: Any) -> ScheduleRequest:
@@ -198,6 +200,6 @@ def _list(spans: Any) -> list[Any]:
 
 def _span(file: str, span: Any) -> tuple[int, int]:
     whole = isinstance(span, list) and len(span) == 2 and all(type(line) is int for line in span)
-    if not whole or not 1 <= span[0] <= span[1] < 2**31:
+    if not whole or not 1 <= span[0] <= span[1] <= _MOST_LINES:
         raise _wrong(f"changed.lines: {file[:60]!r} has something that is no [first, last].")
     return span[0], span[1]
