@@ -48,7 +48,7 @@ async def fetch():
         return 1
     return inner()
 '''
-TESTS = '''import pytest
+TESTS = """import pytest
 import shop
 
 
@@ -68,7 +68,7 @@ class TestCart:
 
 def test_fetch():
     pass
-'''
+"""
 IDS = [
     "tests/test_shop.py::test_add[1]",
     "tests/test_shop.py::test_add[2]",
