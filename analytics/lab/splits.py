@@ -144,10 +144,10 @@ def _extras(split: Split, tests: CollectedTests, more: Sequence[int], index: int
 
 def _details(details: Mapping[str, Any], place_of: Mapping[int, int]) -> dict[str, Any]:
     """The same in the places of another collection, without tests that it lacks."""
-    told = dict(details)
+    moved = dict(details)
     for name in _PLACES:
-        told[name] = [place_of[place] for place in details.get(name, ()) if place in place_of]
+        moved[name] = [place_of[place] for place in details.get(name, ()) if place in place_of]
     for name in _ROWS:
         rows = (row for row in details.get(name, ()) if row.get("test") in place_of)
-        told[name] = [{**row, "test": place_of[row["test"]]} for row in rows]
-    return told
+        moved[name] = [{**row, "test": place_of[row["test"]]} for row in rows]
+    return moved

@@ -99,15 +99,15 @@ def _probes() -> Iterable[Outcome]:
     worst, whole = -math.inf, 0
     for size in (10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000):
         for item in range(0, size, max(size // 25, 1)):
-            asked = 0
+            probes = 0
 
             def keeps(part: list[int], item: int = item) -> bool:
-                nonlocal asked
-                asked += 1
+                nonlocal probes
+                probes += 1
                 return item in part
 
             assert ddmin(range(size), keeps) == [item]
-            worst = max(worst, asked - 2 * math.ceil(math.log2(size)) - 2)
+            worst = max(worst, probes - 2 * math.ceil(math.log2(size)) - 2)
     source = random.Random(1)
     for _ in range(50):
         group = sorted(source.sample(range(500), source.choice((2, 3))))
