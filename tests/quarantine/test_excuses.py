@@ -11,6 +11,7 @@ from dashboard.quarantine.gate.excuses import excuses_of, excuses_shown
 from dashboard.quarantine.models import GateDecision, Quarantine
 from dashboard.quarantine.states import State
 from ingest.models import Project, Run, Test
+from ingest.renames import test_alias as alias
 from tests.conftest import Send
 from tests.quarantine.conftest import Quarantined, report
 
@@ -162,6 +163,17 @@ def test_where_nothing_is_quarantined_no_run_is_looked_up(project: Project, run:
 
 def test_a_run_without_failures_needs_no_excuse(project: Project, run: Run, held: Quarantine) -> None:
     assert excuses_of(project, {}, run.placed_at) == {}
+
+
+@pytest.mark.parametrize(("expired", "named"), [((), 0), ((0,), 1), ((1,), 0), ((0, 1), 1)])
+def test_of_two_quarantines_of_one_test_the_first_that_holds_excuses(
+    project: Project, run: Run, number: int, quarantined: Quarantined, expired: tuple[int, ...], named: int
+) -> None:
+    two = [quarantined("test_03"), quarantined("test_04")]
+    alias(old=Test.objects.get(name="test_04"), new=Test.objects.get(name="test_03"))
+    Quarantine.objects.filter(pk__in=[two[at].pk for at in expired]).update(state=State.EXPIRED)
+    excuse = excuses_of(project, {number: [run.pk]}, run.placed_at)[number]
+    assert (excuse.quarantine, excuse.expired) == (two[named].pk, len(expired) == 2)
 
 
 @pytest.mark.parametrize(("state", "expired"), [(State.ACTIVE, False), (State.EXPIRED, True), (State.RELEASED, None)])
