@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from flakeboard.orders.outcomes import Brittle, Polluter, Victim, relevant
-from flakeboard.orders.probability import chance_in_random_order, orders_for
+from flakeboard.orders.probability import ESTIMATED, chance_in_random_order, orders_for
 from flakeboard.orders.suite import Case, Suite, case_of
 
 from analytics.lab.dependencies import KnownDependency
 from analytics.lab.models import Dependency
 from analytics.lab.names import node_id_of
+from analytics.wording import counted, percent, percents
 from ingest.identity import TestName
 
 
@@ -20,7 +21,7 @@ class ExpectedShare:
 
     value: float
     how: str
-    """The case of the formula, or "estimated"."""
+    """The case of the formula, or estimated."""
     fraction: str = ""
     interval: tuple[float, float] | None = None
 
@@ -28,6 +29,19 @@ class ExpectedShare:
     def orders(self) -> int | None:
         """Random orders that show a failure with 95 %."""
         return orders_for(Fraction(self.fraction) if self.fraction else self.value)
+
+    @property
+    def words(self) -> str:
+        """The share, what it rests on, and how many orders it takes to see it."""
+        if self.how == ESTIMATED:
+            ends = f" ({percents(*self.interval)})" if self.interval else ""
+            share = f"about {percent(self.value)}{ends} of random orders make it fail (estimated)"
+        else:
+            ground = f"{self.how}, by the partners that are known"
+            share = f"{percent(self.value)} ({self.fraction}) of random orders make it fail ({ground})"
+        if self.orders is None:
+            return share
+        return f"{share}; {counted(self.orders, 'random order shows', 'random orders show')} it with 95 %"
 
 
 def expected_share(dependencies: Sequence[KnownDependency], names: Mapping[int, TestName]) -> ExpectedShare | None:
@@ -82,5 +96,5 @@ def _estimated(dependencies: Sequence[KnownDependency]) -> ExpectedShare | None:
     for row in sorted(rows, key=lambda row: row.last_at, reverse=True):
         if found := row.details.get("random_orders"):
             interval = found.get("interval")
-            return ExpectedShare(found["value"], "estimated", interval=tuple(interval) if interval else None)
+            return ExpectedShare(found["value"], ESTIMATED, interval=tuple(interval) if interval else None)
     return None

@@ -88,6 +88,19 @@ class DependentTest:
         return "victim" if kinds == {_Role.POLLUTER} else "brittle" if kinds == {_Role.SETTER} else "victim and brittle"
 
     @property
+    def sentence(self) -> str:
+        """Whom it depends on, in a few words."""
+        first, more = self.dependencies[0], len(self.dependencies) - 1
+        partners = " then ".join(test.name for test in first.before)
+        others = f", and {more} more" if more else ""
+        return f"{'fails after' if first.is_polluter else 'needs'} {partners}{others}"
+
+    @property
+    def expectation(self) -> str:
+        """The share of random orders in which it fails, in words."""
+        return self.expected.words if self.expected else "how many random orders make it fail is not known"
+
+    @property
     def stale(self) -> bool:
         return all(dependency.known.stale for dependency in self.dependencies)
 

@@ -21,11 +21,23 @@ def class_and_name(reference: str) -> tuple[str, str]:
 
 def node_id_of(test: TestName) -> str | None:
     """The node id by which pytest finds a test; None where file and class do not tell it."""
-    module = test.file.removesuffix(".py").replace("/", ".")
-    if not test.file.endswith(".py") or not f"{test.classname}.".startswith(f"{module}."):
+    file = test.file or _file_of(test.classname)
+    module = file.removesuffix(".py").replace("/", ".")
+    if not file.endswith(".py") or not f"{test.classname}.".startswith(f"{module}."):
         return None
     classes = [part for part in test.classname[len(module) :].split(".") if part]
-    return "::".join([test.file, *classes, test.name])
+    return "::".join([file, *classes, test.name])
+
+
+def _file_of(classname: str) -> str:
+    """The file that a class name of pytest begins with, as pytest's own report leaves it out; empty if none is known.
+
+    By the names that pytest collects unless it is told otherwise: test_*.py and *_test.py."""
+    parts = classname.split(".")
+    for at, part in enumerate(parts):
+        if part.startswith("test_") or part.endswith("_test"):
+            return "/".join(parts[: at + 1]) + ".py"
+    return ""
 
 
 def reference_of(test: TestName) -> str:

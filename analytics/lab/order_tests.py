@@ -6,7 +6,7 @@ from typing import Any
 
 from analytics.kernel.orders import OrderKind
 from analytics.lab.dependencies import KnownDependency, live
-from analytics.lab.models import JoinedOrderFinding
+from analytics.lab.models import Dependency, JoinedOrderFinding
 from analytics.models import Analysis, TestFinding
 from ingest.models import Project
 
@@ -43,4 +43,11 @@ def lab_orders(project: Project, analysis: Analysis | None) -> LabOrders:
     if missing:
         own = TestFinding.objects.filter(analysis=analysis, number__in=missing, data__has_key="order")
         missing -= set(own.values_list("number", flat=True)) if analysis is not None else set()
-    return LabOrders({**dict.fromkeys(missing, _SHOWN), **joined}, known)
+    shown = {dependency.after for dependency in known if dependency.ground == Dependency.Ground.SHOWN}
+    found = {number: _as_shown(order) if number in shown else order for number, order in joined.items()}
+    return LabOrders({**dict.fromkeys(missing, _SHOWN), **found}, known)
+
+
+def _as_shown(order: Order) -> Order:
+    """What probes have shown does not wait until enough whole orders say so, too."""
+    return {**order, "kind": OrderKind.OD.value} if order["kind"] == OrderKind.UNKNOWN else order

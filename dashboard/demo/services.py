@@ -11,6 +11,7 @@ from django.db import IntegrityError, transaction
 from analytics.refreshing import refresh_ask
 from analytics.selectors import current_analysis
 from analytics.simulation import DEMO, History, SimulatedUpload, simulate
+from dashboard.demo.experiment import demo_experiment
 from dashboard.people.audit import audit
 from dashboard.people.members import member_add
 from dashboard.people.models import Role
@@ -54,6 +55,7 @@ def demo_load(*, project_id: int) -> None:
             upload_process(upload_id=received.pk)
         if not Project.objects.filter(pk=project_id).exists():
             return  # deleted while it was loading
+    demo_experiment(project, history(project.created_at))
     refresh_ask(project_id=project_id, delay=0)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import BooleanField, Exists, F, Func, OuterRef, Q, QuerySet
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from analytics.lab.split_models import Collection, Split
@@ -14,7 +15,7 @@ from dashboard.notify.models import Delivery, DigestMade
 from dashboard.quarantine.models import GateDecision
 from dashboard.retention.ages import Cutoffs
 from ingest.lab.coverage_models import Coverage
-from ingest.models import Failure, Report, Roster, Run, Signature, Upload, UploadChunk
+from ingest.models import Experiment, Failure, Report, Roster, Run, Signature, Upload, UploadChunk
 
 _NO_TEXT = {"message": "", "text": "", "system_out": "", "system_err": ""}
 _State = Upload.State
@@ -106,6 +107,14 @@ def _old_runs(project_id: int, cutoffs: Cutoffs) -> "QuerySet[Run] | None":
     return Run.all_objects.filter(~Exists(reports), Q(received_at__lt=cutoffs.reports) | removed, project_id=project_id)
 
 
+def _old_experiments(project_id: int, cutoffs: Cutoffs) -> "QuerySet[Experiment] | None":
+    """Experiments that ended, or began and never ended, as long ago as reports that go."""
+    if cutoffs.reports is None:
+        return None
+    last = Coalesce("ended_at", "began_at")
+    return Experiment.objects.annotate(last=last).filter(project_id=project_id, last__lt=cutoffs.reports)
+
+
 def _old_receipts(project_id: int, cutoffs: Cutoffs) -> "QuerySet[Upload] | None":
     """Uploads of which nothing is left: what was said of each of their files goes too."""
     if cutoffs.reports is None:
@@ -193,6 +202,7 @@ STEPS = (
     Step("texts", "reports lose what their failures say", _old_texts, _drop_texts),
     Step("reports", "reports go", _old_reports, _drop_reports),
     Step("runs", "runs without reports go", _old_runs, _delete(Run)),
+    Step("experiments", "experiments go", _old_experiments, _delete(Experiment)),
     Step("receipts", "uploads lose the list of their files", _old_receipts, _forget_files),
     Step("rosters", "rosters that no report uses go", _orphan_rosters, _delete(Roster)),
     Step("signatures", "signatures that no failure has go", _orphan_signatures, _delete(Signature)),

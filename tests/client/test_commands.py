@@ -124,6 +124,21 @@ def test_status_tells_states_and_runs(board: Misbehaving, capsys: pytest.Capture
     assert "runs: 16 of 40 failed because of flaky tests." in output
 
 
+@pytest.mark.parametrize("due", [True, False])
+def test_status_says_when_an_experiment_is_due(board: Misbehaving, capsys: pytest.CaptureFixture, due: bool) -> None:
+    why = "212 commits and 41 days since the last whole experiment"
+    board.answers = [(200, {"analysis": None}), (200, {"due": due, "why": why})]
+    assert cli.main(["status"]) == 0
+    assert (f"an experiment is due ({why})" in capsys.readouterr().out) is due
+
+
+def test_status_of_a_server_without_experiments(board: Misbehaving, capsys: pytest.CaptureFixture) -> None:
+    board.answers = [(200, {"analysis": None}), error(404, "not_found")]
+    assert cli.main(["status"]) == 0
+    told = capsys.readouterr()
+    assert "no analysis yet" in told.out and "experiment" not in told.out + told.err
+
+
 def test_status_before_the_first_analysis(board: Misbehaving, capsys: pytest.CaptureFixture) -> None:
     board.answers = [(200, {"analysis": None})]
     assert cli.main(["status"]) == 0

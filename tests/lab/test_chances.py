@@ -33,6 +33,15 @@ def test_formulas(dependencies: list[KnownDependency], fraction: str, orders: in
     assert share.value == pytest.approx(float(fraction[0]) / float(fraction[2]))
 
 
+def test_in_words() -> None:
+    case = "classes, by the partners that are known"
+    words = f"25 % (1/4) of random orders make it fail ({case}); 11 random orders show it with 95 %"
+    assert expected_share([known(3, cleaners=(1,))], NAMES).words == words
+    estimate = {"value": 0.2, "how": "estimated", "interval": [0.19, 0.21]}
+    words = "about 20 % (19–21 %) of random orders make it fail (estimated); 14 random orders show it with 95 %"
+    assert expected_share([known(1, 3, random_orders=estimate)], NAMES).words == words
+
+
 def test_where_no_formula_holds_the_experiment_is_believed() -> None:
     estimate = {"value": 0.2, "how": "estimated", "interval": [0.19, 0.21]}
     assert expected_share([known(1, 3)], NAMES) is None

@@ -9,6 +9,7 @@ from typing import Any
 from flakeboard import console
 from flakeboard.console import plain
 from flakeboard.options import add_connection, settings_of
+from flakeboard.problems import Problem
 from flakeboard.server.api import Api
 
 
@@ -26,7 +27,8 @@ def status(options: argparse.Namespace) -> int:
         console.write(json.dumps(answer, indent=2, sort_keys=True))
         return 0
     analysis = answer.get("analysis") if isinstance(answer, dict) else None
-    for line in _lines(analysis) if isinstance(analysis, dict) else ["no analysis yet: send results first."]:
+    lines = _lines(analysis) if isinstance(analysis, dict) else ["no analysis yet: send results first."]
+    for line in [*lines, *_due(Api(settings))]:
         console.say(line)
     console.say(f"{settings.url}/projects/{settings.project}/")
     return 0
@@ -40,6 +42,17 @@ def _lines(analysis: dict[str, Any]) -> list[str]:
     if isinstance(runs, dict) and runs.get("total"):
         lines.append("runs: {} of {} failed because of flaky tests.".format(runs.get("flaky"), runs["total"]))
     return lines
+
+
+def _due(api: Api) -> list[str]:
+    """Whether an experiment is due; nothing where the server does not know experiments."""
+    try:
+        answer = api.get("experiments/due").json()
+    except Problem:
+        return []
+    if not isinstance(answer, dict) or not answer.get("due"):
+        return []
+    return ["an experiment is due ({}): flakeboard detect -- pytest".format(_text(answer, "why"))]
 
 
 def _text(values: dict[str, Any], name: str) -> str:

@@ -5,13 +5,21 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from django.db.models import CharField, F, OuterRef, QuerySet, Subquery, Value
+from django.db.models import CharField, F, Manager, OuterRef, QuerySet, Subquery, Value
 from django.db.models.functions import Cast
 
-from analytics.models import Analysis, ClusterFinding, IncidentFinding, PriorityFinding, TestFinding
+from analytics.models import (
+    Analysis,
+    ClusterFinding,
+    Dependency,
+    ExperimentFinding,
+    IncidentFinding,
+    PriorityFinding,
+    TestFinding,
+)
 from dashboard.quarantine.models import Member, Quarantine, QuarantineEvent
 from dashboard.retention.export.kinds import Columns, Kind, Table
-from ingest.models import Attempt, Failure, Project, Report, Run, Signature, Test
+from ingest.models import Attempt, Experiment, ExperimentOrder, Failure, Project, Report, Run, Signature, Test
 from ingest.selectors import roster_numbers
 from ingest.vectors import AMBIGUOUS, RETRIED, decode_durations, verdicts_of
 
@@ -58,11 +66,15 @@ def _same(kind: Kind, *names: str) -> dict[str, Kind]:
 # -- executions --------------------------------------------------------------------------------------------------
 
 
-def _executions(project: Project) -> Iterator[Columns]:
+def _executions(reports: "Manager[Report]") -> Callable[[Project], Iterator[Columns]]:
+    return lambda project: _results(reports.filter(project=project))
+
+
+def _results(reports: "QuerySet[Report]") -> Iterator[Columns]:
     """The result of every test in the roster of every report."""
     numbers_of = lru_cache(maxsize=_ROSTERS)(roster_numbers)
     waiting: list[dict[str, Any]] = []
-    stored = Report.objects.filter(project=project).order_by("placed_at", "pk")
+    stored = reports.order_by("placed_at", "pk")
     fields = ("pk", "roster_id", "verdicts", "durations")
     for report, roster, verdicts, durations in stored.values_list(*fields).iterator(chunk_size=_REPORTS):
         codes, numbers = np.frombuffer(verdicts, dtype=np.uint8), numbers_of(roster)
@@ -112,6 +124,81 @@ def _found(data: str) -> dict[str, str]:
     return {"kind": "kind", "key": "key", "data": data}
 
 
+# -- experiments -------------------------------------------------------------------------------------------------
+
+_EXECUTION = {"report": _I, "test": _I, "verdict": _V, "duration": _F, "retried": _B, "ambiguous": _B}
+
+
+def _failures(name: str, **of: Any) -> Table:
+    """What failing tests said in reports of CI, or of experiments."""
+    chosen = {f"report__{field}": value for field, value in of.items()}
+    return _table(
+        name,
+        {
+            **_same(_I, "report", "test", "ordinal", "part"),
+            "verdict": _V,
+            **_same(_T, "type", "message", "text", "system_out", "system_err"),
+            "signature": _I,
+        },
+        lambda project: Failure.objects.filter(report__project=project, **chosen),
+        report="report_id",
+        test="test__number",
+        signature="signature_id",
+    )
+
+
+_LABORATORY = (
+    _table(
+        "experiments",
+        {
+            **_same(_T, "key", "protocol", "seed", "commit", "tree", "branch", "how"),
+            **_same(_J, "parameters", "environment", "hosts", "results"),
+            "whole": _B,
+            **_same(_AT, "began_at", "ended_at"),
+            **_same(_I, "probes", "probes_left_out"),
+        },
+        lambda project: Experiment.objects.filter(project=project).order_by("pk"),
+    ),
+    _table(
+        "experiment_orders",
+        {
+            "experiment": _T,
+            **_same(_I, "report", "iteration", "round", "tests", "failed"),
+            **_same(_T, "how", "seed", "kind"),
+        },
+        lambda project: ExperimentOrder.objects.filter(experiment__project=project).order_by("pk"),
+        experiment="experiment__key",
+        report="report_id",
+        tests="report__tests",
+        failed="report__failed",
+    ),
+    Table("experiment_executions", _EXECUTION, lambda project: _results(_experiment_reports(project))),
+    _failures("experiment_failures", experiment__isnull=False),
+    _table(
+        "experiment_findings",
+        {"experiment": _T, "test": _I, "kind": _T, "role": _T, "data": _J},
+        lambda project: ExperimentFinding.objects.filter(project=project).order_by("pk"),
+        experiment="experiment__key",
+        test="number",
+    ),
+    _table(
+        "dependencies",
+        {
+            **_same(_I, "id", "test"),
+            **_same(_T, "role", "ground", "reason", "first_commit", "last_commit", "retired_why"),
+            **_same(_J, "before", "cleaners", "counts", "details"),
+            **_same(_AT, "first_at", "last_at", "retired_at"),
+        },
+        lambda project: Dependency.objects.filter(project=project).order_by("pk"),
+        test="number",
+    ),
+)
+
+
+def _experiment_reports(project: Project) -> "QuerySet[Report]":
+    return Report.all_objects.filter(project=project, experiment__isnull=False)
+
+
 _ALIAS = Subquery(Test.objects.filter(pk=OuterRef("alias_of_id")).values("number"))
 
 TABLES = (
@@ -145,31 +232,15 @@ TABLES = (
         lambda project: Report.objects.filter(project=project).order_by("pk"),
         run="run_id",
     ),
-    Table(
-        "executions",
-        {"report": _I, "test": _I, "verdict": _V, "duration": _F, "retried": _B, "ambiguous": _B},
-        _executions,
-    ),
+    Table("executions", _EXECUTION, _executions(Report.objects)),
     _table(
         "attempts",
         {"report": _I, "test": _I, "ordinal": _I, "verdict": _V, "duration": _F, "provenance": _T},
-        lambda project: Attempt.objects.filter(report__project=project),
+        lambda project: Attempt.objects.filter(report__project=project, report__experiment=None),
         report="report_id",
         test="test__number",
     ),
-    _table(
-        "failures",
-        {
-            **_same(_I, "report", "test", "ordinal", "part"),
-            "verdict": _V,
-            **_same(_T, "type", "message", "text", "system_out", "system_err"),
-            "signature": _I,
-        },
-        lambda project: Failure.objects.filter(report__project=project),
-        report="report_id",
-        test="test__number",
-        signature="signature_id",
-    ),
+    _failures("failures", experiment=None),
     _table(
         "signatures",
         {"id": _I, "text": _T, "first_seen": _AT},
@@ -206,4 +277,5 @@ TABLES = (
         quarantine="quarantine_id",
     ),
     Table("findings", {"kind": _T, "key": _T, "data": _J}, _findings),
+    *_LABORATORY,
 )

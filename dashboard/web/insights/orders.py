@@ -193,7 +193,7 @@ def order_list(request: HttpRequest, project: Project) -> HttpResponseBase:
     if file is not None:
         return file
     page = numbered_page(request.GET, total=len(numbers), size=PAGE_SIZE)
-    known = _known(now.analysis, list(ranking.depending.values()))
+    known = _known(now.analysis, list(ranking.depending.values()), _counts(now.analysis, now.columns, lab))
     context = {
         "project": project,
         "analysed": now,
@@ -227,14 +227,21 @@ def _by_ground(depending: Mapping[int, Order], lab: Laboratory) -> list[tuple[in
     return [(grounds[ground], words.get(ground, "inferred")) for ground in GROUNDS if grounds[ground]]
 
 
-def _known(analysis: Analysis | None, depending: list[Order]) -> dict[str, Any]:
+def _counts(analysis: Analysis | None, columns: Columns, lab: Laboratory) -> Mapping[str, int]:
+    """Tests of each kind; the analysis has counted them where no experiment adds to it."""
+    if lab.orders.findings:
+        return Counter(_kinds(analysis, columns, lab, unknown=True).values())
+    return analysis.summary["orders"]["kinds"] if analysis else {}
+
+
+def _known(analysis: Analysis | None, depending: list[Order], kinds: Mapping[str, int]) -> dict[str, Any]:
     """What the conclusions rest on, and whether more orders would help."""
     known = analysis.summary["orders"] if analysis else {"reports": 0, "orders": 0, "kinds": {}}
     reports = analysis.reports if analysis else 0
     needed = (analysis.parameters if analysis else {}).get("partner_orders", DEFAULTS.partner_orders)
     return {
         "known": known,
-        "of_kind": [(kind.value, known["kinds"].get(kind.value, 0), meaning) for kind, meaning in KINDS.items()],
+        "of_kind": [(kind.value, kinds.get(kind.value, 0), meaning) for kind, meaning in KINDS.items()],
         "depending": len(depending),
         "explained": sum(order["explained"] for order in depending),
         "blaming": sum(bool(blamed(order)) for order in depending),

@@ -10,6 +10,7 @@ from django.db import connections
 from playwright.sync_api import Browser
 
 from analytics.services import analysis_refresh
+from dashboard.demo.experiment import demo_experiment
 from ingest.models import Run
 from tests.browser.demo.sending import Sent, send_red_pull_request, send_shouting_run
 from tests.browser.server import serving
@@ -42,9 +43,10 @@ def person(transactional_db: None) -> Iterator[User]:
 
 @pytest.fixture(scope="package")
 def demo(transactional_db: None) -> Iterator[Demo]:
-    """The simulated project, with a run of hostile texts in its history. Analyses that pages ask for are not made."""
+    """The simulated project, with a run of hostile texts in its history and an experiment. Analyses that pages ask for are not made."""
     made = make()
     send_shouting_run(made)
+    demo_experiment(made.project, made.history)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("dashboard.tasks.refresh_analysis.delay", lambda project_id: None)
         yield replace(made, analysis=analysis_refresh(project=made.project))

@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 from playwright.sync_api import Browser, Page
 
+from dashboard.demo.experiment import KEY
 from dashboard.quarantine.models import Quarantine
 from dashboard.quarantine.owners.rules import Pattern
 from dashboard.quarantine.owners.store import owner_patterns_set
@@ -54,6 +55,8 @@ PAGES = [
     Shown("owners"),
     Shown("reruns", ("retries",)),
     Shown("orders"),
+    Shown("experiments"),
+    Shown("experiment"),
     Shown("incidents", ("timeline", "trend")),
     Shown("uploads"),
     Shown("upload"),
@@ -88,6 +91,7 @@ def addresses(demo: Demo, red: Sent, red_run: Run, decided: Quarantine) -> dict[
         "cluster": ("together", cluster),
         "upload": (Upload.objects.get(run=red_run).pk,),
         "quarantine": (decided.pk,),
+        "experiment": (KEY,),
     }
     alone = {name: reverse(name) for name in ("home", "search", "docs_contents")} | {
         "docs": reverse("docs", args=("concepts",))
