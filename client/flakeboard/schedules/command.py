@@ -10,10 +10,10 @@ import tempfile
 from typing import Any, Callable, Iterator, Sequence
 
 from flakeboard import console, metadata
+from flakeboard.detection.execution.injection import Injection
+from flakeboard.detection.execution.processes import ProcessExecutor
+from flakeboard.detection.execution.records import Collection
 from flakeboard.detection.experiment import WrongCommand, runner_call
-from flakeboard.detection.injection import Injection
-from flakeboard.detection.processes import ProcessExecutor
-from flakeboard.detection.records import Collection
 from flakeboard.options import add_connection, settings_of
 from flakeboard.problems import Problem
 from flakeboard.schedules.schedule import Schedule, offline
