@@ -1,0 +1,56 @@
+"""Shards that ask at the same moment, while results arrive: their union is the suite, each test once (C3)."""
+
+import random
+
+import pytest
+
+from analytics.lab.split_models import Split
+from ingest.metadata import RunMetadata
+from ingest.models import Project
+from ingest.processing import upload_process
+from ingest.services import project_create, token_create, upload_receive
+from tests.api_client import Program
+from tests.at_once import at_once
+from tests.conftest import body_of
+from tests.lab.schedules.suites import Names, document, names_of, part, shard
+
+SHARDS = 16
+
+
+@pytest.fixture
+def shop(transactional_db: None) -> Project:
+    return project_create(slug="shop", name="Shop")
+
+
+def upload(project: Project, names: Names, build: str, seed: int) -> None:
+    """Results that would split otherwise."""
+    seconds = {name: random.Random(f"{seed} {name}").uniform(0.1, 30) for _, name, _ in names}
+    body = body_of(document(names, seconds=seconds))
+    received, _ = upload_receive(project=project, body=body, metadata=RunMetadata(build_id=build))
+    upload_process(upload_id=received.pk)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("seed", range(3))
+def test_sixteen_shards_at_once_run_every_test_once(shop: Project, seed: int) -> None:
+    token = token_create(project=shop, name="ci", scope="upload")[1]
+    names = names_of(120)
+    odd = random.Random(seed).randrange(SHARDS)
+    collected = [
+        [*names, ["tests.new", "test_only_here", "tests/new.py"]] if index == odd else names for index in range(SHARDS)
+    ]
+    upload(shop, names, "before", seed)
+
+    def ask(index: int) -> list[str]:
+        return part(shard(Program(token), collected[index], index + 1, SHARDS), collected[index], index + 1)
+
+    jobs = [lambda index=index: ask(index) for index in range(SHARDS)]
+    uploads = [lambda place=place: upload(shop, names, f"between {place}", seed + place) for place in range(2)]
+    results = at_once(*jobs, *uploads)
+    errors = [result for result in results if isinstance(result, Exception)]
+    assert errors == []
+    ran = [name for tests in results[:SHARDS] for name in tests]
+    assert sorted(ran) == sorted({name for tests in collected for _, name, _ in tests})
+    assert Split.objects.count() == 1
+    retried = random.Random(seed).randrange(SHARDS)
+    assert ask(retried) == results[retried]
