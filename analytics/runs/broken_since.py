@@ -28,13 +28,13 @@ class Since:
 
 
 def broken_since(
-    project: Project, questions: Sequence[Since], *, renames: Renames, besides: Container[int] = frozenset()
+    project: Project, spans: Sequence[Since], *, renames: Renames, besides: Container[int] = frozenset()
 ) -> list[dict[int, Broken]]:
-    """For each question, by test: since when it fails. Reports `besides`, such as incidents, say nothing.
+    """For each that is asked, by test: since when it fails. Reports `besides`, such as incidents, say nothing.
 
     Reports are read once, however much is asked."""
-    streaks = [(since.until, _Streaks(np.unique(since.numbers))) for since in questions]
-    newest = max((since.until for since in questions if len(since.numbers)), default=None)
+    streaks = [(since.until, _Streaks(np.unique(since.numbers))) for since in spans]
+    newest = max((since.until for since in spans if len(since.numbers)), default=None)
     for row, vectors in _backwards(project, newest, renames) if newest is not None else ():
         for until, streak in streaks:
             if row["placed_at"] <= until and row["pk"] not in besides:

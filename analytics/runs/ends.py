@@ -83,8 +83,8 @@ def with_ends(runs: "QuerySet[Run]", analysis: Analysis | None, columns: Columns
 
 def ends_of(runs: Sequence[Run], analysis: Analysis | None, columns: Columns) -> dict[int, str]:
     """By run id: how each of these ended."""
-    chosen = Run.objects.filter(pk__in=[run.pk for run in runs])
-    return dict(with_ends(chosen, analysis, columns).values_list("pk", "end"))
+    listed = Run.objects.filter(pk__in=[run.pk for run in runs])
+    return dict(with_ends(listed, analysis, columns).values_list("pk", "end"))
 
 
 def _judged(runs: "QuerySet[Run]", analysis: Analysis, since: datetime, columns: Columns) -> list[When]:

@@ -144,8 +144,8 @@ def facts_after(
 ) -> Iterator[tuple[Run, RunReports, list[FailureFacts]]]:
     """The same for many runs of a project at once; what came before them is read once."""
     parts = [(run, content.of_run(run.pk)) for run in runs]
-    questions = [Since(_unexplained(part, columns), run.placed_at) for run, part in parts]
-    since = _broken(runs[0].project, analysis, questions, content.renames)
+    spans = [Since(_unexplained(part, columns), run.placed_at) for run, part in parts]
+    since = _broken(runs[0].project, analysis, spans, content.renames)
     for (run, part), broken in zip(parts, since, strict=True):
         new = _new_by_analysis(part, analysis, columns)
         yield run, part, _facts(run, part, columns, incidents, broken, new)
@@ -219,14 +219,12 @@ def _states(columns: Columns, numbers: Ints) -> Ints:
 # -- broken before -----------------------------------------------------------------------------------------------
 
 
-def _broken(
-    project: Project, analysis: Analysis, questions: Sequence[Since], renames: Renames
-) -> list[dict[int, Broken]]:
-    """For each question, by test: since when it failed on the default branch, seen from the run."""
-    if not any(len(since.numbers) for since in questions):
-        return [{} for _ in questions]
+def _broken(project: Project, analysis: Analysis, spans: Sequence[Since], renames: Renames) -> list[dict[int, Broken]]:
+    """For each run that is asked for, by test: since when it failed on the default branch, seen from the run."""
+    if not any(len(since.numbers) for since in spans):
+        return [{} for _ in spans]
     besides = set(incident_reports(analysis).values_list("report_id", flat=True))
-    return broken_since(project, questions, renames=renames, besides=besides)
+    return broken_since(project, spans, renames=renames, besides=besides)
 
 
 def _broken_before(

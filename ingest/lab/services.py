@@ -34,14 +34,14 @@ def experiment_begin(
 ) -> tuple[Experiment, bool]:
     """Announce an experiment, or join one: the second value is whether it is new.
 
-    Raises ExperimentConflict where the key belongs to an experiment that was request for something else."""
+    Raises ExperimentConflict where the key belongs to an experiment that was asked for something else."""
     stated = {name: (revision or {}).get(name, "") for name in ("commit", "tree", "branch")}
-    request = {"protocol": protocol, "parameters": dict(parameters), "seed": seed, "whole": whole}
+    terms = {"protocol": protocol, "parameters": dict(parameters), "seed": seed, "whole": whole}
     held = Experiment.objects.select_for_update(no_key=True)
     experiment, created = held.get_or_create(
-        project=project, key=key, defaults={**request, **stated, "environment": dict(environment or {})}
+        project=project, key=key, defaults={**terms, **stated, "environment": dict(environment or {})}
     )
-    for name, value in {**request, "commit": stated["commit"]}.items():
+    for name, value in {**terms, "commit": stated["commit"]}.items():
         if getattr(experiment, name) != value:
             raise ExperimentConflict(name)
     if host and host not in experiment.hosts and len(experiment.hosts) < _HOSTS_KEPT:

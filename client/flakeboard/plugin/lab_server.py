@@ -34,15 +34,15 @@ def _tell(answers: Any, reply: dict[str, Any]) -> None:
     answers.write(json.dumps(reply).encode() + b"\n")
 
 
-def _fork(run: Callable[[dict[str, Any]], None], order: dict[str, Any], client: int) -> dict[str, Any]:
+def _fork(run: Callable[[dict[str, Any]], None], order: dict[str, Any], requests: int) -> dict[str, Any]:
     watched, held = os.pipe()
     child = os.fork()
     if not child:
-        _live(run, order, (watched, client))
+        _live(run, order, (watched, requests))
     os.close(held)
     _own_group(child)
     try:
-        return _wait(child, watched, client, float(order["limit"]))
+        return _wait(child, watched, requests, float(order["limit"]))
     finally:
         os.close(watched)
 
@@ -72,12 +72,12 @@ def _own_group(process: int) -> None:
         return
 
 
-def _wait(child: int, watched: int, client: int, limit: float) -> dict[str, Any]:
+def _wait(child: int, watched: int, requests: int, limit: float) -> dict[str, Any]:
     """The child's end: by itself, by its limit, or because the one who asked has gone."""
     deadline = time.monotonic() + limit
     signals = [signal.SIGTERM, signal.SIGKILL]
     timeout = False
-    open_ends, pause = [watched, client], _POLL
+    open_ends, pause = [watched, requests], _POLL
     while True:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
@@ -90,13 +90,13 @@ def _wait(child: int, watched: int, client: int, limit: float) -> dict[str, Any]
             deadline = time.monotonic() + _GRACE
             continue
         readable = select.select(open_ends, [], [], min(left, pause))[0]
-        if client in readable:  # nobody asks for two orders at once: the other end is closed
+        if requests in readable:  # nobody asks for two orders at once: the other end is closed
             _end_group(child, signal.SIGKILL)
             os.waitpid(child, 0)
             os._exit(0)
         pause = min(pause * 2, _POLL)
         if watched in readable:  # the child ends, or closed whatever it had open
-            open_ends, pause = [client], _MOMENT
+            open_ends, pause = [requests], _MOMENT
 
 
 def _end_group(group: int, number: int) -> None:

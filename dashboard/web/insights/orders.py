@@ -90,18 +90,18 @@ class Ranking:
 
 
 def ranking_of(
-    analysis: Analysis | None, columns: Columns, lab: Laboratory, asked: OrderQuery, among: Ints | None = None
+    analysis: Analysis | None, columns: Columns, lab: Laboratory, query: OrderQuery, among: Ints | None = None
 ) -> Ranking:
     """Reads what was found of tests that depend on the order, which are few; of the others only numbers. What is shown
     comes first."""
-    kinds = _kinds(analysis, columns, lab, unknown=asked.kind in ("", OrderKind.UNKNOWN))
+    kinds = _kinds(analysis, columns, lab, unknown=query.kind in ("", OrderKind.UNKNOWN))
     depending = read_orders(analysis, [number for number, kind in kinds.items() if kind in _DEPENDING], lab)
     places = {number: (number not in lab.dependents, *_place(number, order)) for number, order in depending.items()}
     others = sorted((number for number in kinds if number not in places), key=lambda number: _RANK[kinds[number]])
     wanted = [
         number
         for number in (*sorted(places, key=places.__getitem__), *others)
-        if asked.kind in ("", kinds[number]) and asked.admits(number, depending.get(number), lab)
+        if query.kind in ("", kinds[number]) and query.admits(number, depending.get(number), lab)
     ]
     found = np.array(wanted, dtype=np.int64)
     return Ranking((found if among is None else found[np.isin(found, among)]).tolist(), depending)

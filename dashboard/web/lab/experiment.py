@@ -62,22 +62,22 @@ class FindingRow:
     def sentences(self) -> list[str]:
         """What it rests on, as the client reports it."""
         data = self.finding.data
-        said = []
+        parts = []
         if alone := data.get("alone"):
-            said.append(f"alone passes {alone['passed']} of {alone['of']}")
+            parts.append(f"alone passes {alone['passed']} of {alone['of']}")
         for group in data.get("groups", ()):
             word = "fails" if group["role"] == Dependency.Role.POLLUTER else "passes"
-            said.append(f"after {' then '.join(group['tests'])} {word} {group['agreed']} of {group['of']}")
+            parts.append(f"after {' then '.join(group['tests'])} {word} {group['agreed']} of {group['of']}")
         for name, run in data.get("runs", {}).items():
             order = "the same order" if name == "same" else "random orders"
-            said.append(f"in {order} failed {run['failed']} of {run['of']}")
+            parts.append(f"in {order} failed {run['failed']} of {run['of']}")
         if data.get("after_failure"):
-            said.append("failed after another failure in the same order")
+            parts.append("failed after another failure in the same order")
         if data.get("only_whole"):
-            said.append("only with the whole suite collected")
+            parts.append("only with the whole suite collected")
         if data.get("usual") is False:
-            said.append("not a usual order")
-        return said + list(data.get("state", ()))
+            parts.append("not a usual order")
+        return parts + list(data.get("state", ()))
 
 
 @project_page

@@ -165,7 +165,9 @@ TEST: dict[str, Any] = {"test": ["tests.test_a", "test_f", "tests/test_a.py"], "
 
 
 def packed(*rows: Any) -> bytes:
-    return gzip.compress(b"".join(row if isinstance(row, bytes) else json.dumps(row).encode() + b"\n" for row in rows))
+    return gzip.compress(
+        b"".join(row if isinstance(row, bytes) else json.dumps(row).encode() + b"\n" for row in rows), mtime=0
+    )
 
 
 def post(token: str, body: bytes, kind: str = "application/gzip") -> Any:
@@ -241,7 +243,7 @@ def test_coverage_that_cannot_be_read_is_refused(upload_token: str, body: bytes)
 
 def test_coverage_that_unpacks_to_too_much_is_given_up(upload_token: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(coverage_reader, "MOST_UNPACKED", 1_000_000)
-    bomb = gzip.compress(json.dumps(HEADER).encode() + b"\n" + b"\n" * 50_000_000)
+    bomb = gzip.compress(json.dumps(HEADER).encode() + b"\n" + b"\n" * 50_000_000, mtime=0)
     assert code(post(upload_token, packed(HEADER, b" " * 2_000_000))) == (413, "limit_coverage")
     assert post(upload_token, bomb).status_code in (413, 422)
 
