@@ -95,8 +95,8 @@ def _file(
 ) -> tuple[str, bytes]:
     """The report of a whole order."""
     failed = {dependent.test for dependent in dependents if fails(order, dependent)}
-    told = {"order": "executed", "experiment": KEY, "round": round_, "how": how, "seed": _SEED if round_ > 1 else ""}
-    properties = "".join(f'<property name="flakeboard.{name}" value="{value}"/>' for name, value in told.items())
+    stated = {"order": "executed", "experiment": KEY, "round": round_, "how": how, "seed": _SEED if round_ > 1 else ""}
+    properties = "".join(f'<property name="flakeboard.{name}" value="{value}"/>' for name, value in stated.items())
     cases = "".join(_case(suite.cases[place], place in failed) for place in order)
     at = (began + timedelta(minutes=max(round_, 0))).isoformat()
     head = f'<testsuite name="pytest" tests="{len(order)}" timestamp="{at}" hostname="laboratory">'
@@ -137,8 +137,8 @@ def _found(suite: Suite, dependent: Victim | Brittle) -> dict[str, Any]:
     is_victim = isinstance(dependent, Victim)
     groups = (
         [
-            {"role": "polluter", "tests": suite.names(one.group), "cleaners": suite.names(one.cleaners)}
-            for one in dependent.polluters
+            {"role": "polluter", "tests": suite.names(polluter.group), "cleaners": suite.names(polluter.cleaners)}
+            for polluter in dependent.polluters
         ]
         if isinstance(dependent, Victim)
         else [{"role": "state-setter", "tests": suite.names(setter)} for setter in dependent.setters]
