@@ -68,9 +68,10 @@ def _large(options: argparse.Namespace) -> dict[str, Bench]:
         return scale.run(scale.Plan(options.part, options.tests, options.made, options.rounds, part))
 
     def orders() -> Iterable[Outcome]:
-        from bench import detection
+        from bench import detection, lab
 
-        return detection.run()
+        yield from lab.run()
+        yield from detection.run()
 
     return {"load": load, "scale": scale, "orders": orders}
 

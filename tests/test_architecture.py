@@ -20,7 +20,7 @@ PURE = {
     "analytics/kernel": {"numpy", "scipy", "analytics.kernel", "ingest.vectors", "ingest.verdict"},
     "analytics/simulation": {
         *("numpy", "analytics.kernel", "analytics.simulation"),
-        *("ingest.clock", "ingest.signature", "ingest.vectors", "ingest.verdict"),
+        *("ingest.clock", "ingest.signature", "ingest.vectors", "ingest.verdict", "flakeboard.orders"),
     },
     "client/flakeboard/orders": {"flakeboard.orders"},
     "dashboard/charts": {"analytics.wording", "dashboard.charts"},

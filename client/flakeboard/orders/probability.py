@@ -11,7 +11,7 @@ import hashlib
 import math
 import struct
 from fractions import Fraction
-from typing import Iterator, NamedTuple, Sequence
+from typing import Callable, Iterator, NamedTuple, Sequence
 
 from flakeboard.orders.dependencies import steps
 from flakeboard.orders.outcomes import Brittle, OrderDependent, Victim, fails_at, relevant
@@ -182,17 +182,39 @@ def _share_of_polluters(branch: _Branch, polluters: set[int]) -> Fraction:
 
 
 def _sampled(tree: _Branch, dependent: OrderDependent, seed: str) -> Chance:
-    hits = sum(fails_at(steps(order), dependent) for order in _orders(tree, seed))
-    return _estimate(hits, SAMPLES)
+    fails = _judge(dependent)
+    return _estimate(sum(fails(order) for order in _orders(tree, seed)), SAMPLES)
 
 
 def _sampled_reverse(tree: _Branch, dependent: OrderDependent, seed: str) -> Chance | None:
+    fails = _judge(dependent)
     passed = reverse_failed = 0
     for order in _orders(tree, seed):
-        if not fails_at(steps(order), dependent):
+        if not fails(order):
             passed += 1
-            reverse_failed += fails_at(steps(order[::-1]), dependent)
+            reverse_failed += fails(order[::-1])
     return _estimate(reverse_failed, passed) if passed else None
+
+
+def _judge(dependent: OrderDependent) -> Callable[[list[int]], bool]:
+    """Whether an order makes the test fail; for single polluters by a look back from the victim, which is short."""
+    cleaners: dict[tuple[int, ...], frozenset[int]] = {}
+    if isinstance(dependent, Victim):
+        cleaners = {polluter.group: frozenset(polluter.cleaners) for polluter in dependent.polluters}
+    is_simple = isinstance(dependent, Victim) and len(cleaners) == len(dependent.polluters)
+    if not is_simple or any(len(group) > 1 for group in cleaners):
+        return lambda order: fails_at(steps(order), dependent)
+    cleaned_by = {group[0]: tests for group, tests in cleaners.items()}
+
+    def fails(order: list[int]) -> bool:
+        between: set[int] = set()
+        for test in reversed(order[: order.index(dependent.test)]):
+            if test in cleaned_by and between.isdisjoint(cleaned_by[test]):
+                return True
+            between.add(test)
+        return False
+
+    return fails
 
 
 def _orders(tree: _Branch, seed: str) -> Iterator[list[int]]:

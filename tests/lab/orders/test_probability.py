@@ -12,7 +12,8 @@ from flakeboard.orders.suite import Case, Suite
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.lab.orders.enumeration import LAYOUTS, counted, suites_of_relevant_tests
+from tests.lab.orders import hadoop
+from tests.lab.orders.enumeration import LAYOUTS, counted, fails_by_words, suites_of_relevant_tests
 from tests.lab.orders.suites import trees
 
 F = Fraction
@@ -132,30 +133,17 @@ def test_a_test_that_always_fails_has_no_passing_order_to_reverse() -> None:
     assert chance_in_random_order(suite, victim_of(0, [])).value == 0
 
 
-HADOOP = Suite(
-    [
-        Case("v", ("victim",)),
-        *(Case(f"p{n}", ("polluters",)) for n in range(2)),
-        *(Case(f"c{n}", ("polluters",)) for n in range(11)),
-        Case("d", ("victim",)),
-        *(Case(f"d{n}", (f"other{n % 6}",)) for n in range(19)),
-    ]
-)
-HADOOP_VICTIM = Victim(0, (Polluter((1,), tuple(range(3, 14))), Polluter((2,), tuple(range(3, 34)))))
-"""Two polluters with different cleaners: no formula, so it is sampled."""
-
-
 def test_polluters_with_different_cleaners_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(probability, "SAMPLES", 8_000)
-    compatible = chance_in_random_order(HADOOP, HADOOP_VICTIM)
+    compatible = chance_in_random_order(hadoop.SUITE, hadoop.VICTIM)
     assert compatible.how == "estimated"
-    assert abs(float(compatible.value) - 115 / 2496) < 0.006
+    assert abs(float(compatible.value) - hadoop.COMPATIBLE) < 0.006
     low, high = compatible.interval
-    assert low < 115 / 2496 < high and high - low < 0.02
-    assert abs(float(chance_in_any_order(HADOOP_VICTIM).value) - 0.1041) < 0.01
-    assert abs(float(chance_of_reverse(HADOOP, HADOOP_VICTIM).value) - 0.0483) < 0.007
-    assert chance_in_random_order(HADOOP, HADOOP_VICTIM) == compatible
-    assert chance_in_random_order(HADOOP, HADOOP_VICTIM, seed="other") != compatible
+    assert low < hadoop.COMPATIBLE < high and high - low < 0.02
+    assert abs(float(chance_in_any_order(hadoop.VICTIM).value) - hadoop.ANY_ORDER) < 0.01
+    assert abs(float(chance_of_reverse(hadoop.SUITE, hadoop.VICTIM).value) - hadoop.REVERSE) < 0.007
+    assert chance_in_random_order(hadoop.SUITE, hadoop.VICTIM) == compatible
+    assert chance_in_random_order(hadoop.SUITE, hadoop.VICTIM, seed="other") != compatible
 
 
 def test_samples_hold_the_truth_in_their_interval(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,6 +155,17 @@ def test_samples_hold_the_truth_in_their_interval(monkeypatch: pytest.MonkeyPatc
     chances = [chance_in_random_order(suite, victim, seed=str(seed)) for seed in range(100)]
     inside = sum(chance.interval[0] <= truth <= chance.interval[1] for chance in chances)
     assert inside >= 90, inside
+
+
+def test_a_polluter_that_is_known_twice_fails_by_either() -> None:
+    judge = probability._judge(Victim(0, (Polluter((1,), (2,)), Polluter((1,), (3,)))))
+    assert [judge(order) for order in ([1, 2, 0], [1, 3, 0], [1, 2, 3, 0], [2, 3, 1, 0])] == [True, True, False, True]
+
+
+@given(st.permutations(range(7)))
+def test_samples_are_judged_as_the_definition_says(order: list[int]) -> None:
+    victim = Victim(0, (Polluter((1,), (3, 4)), Polluter((2,), (4, 5))))
+    assert probability._judge(victim)(order) == fails_by_words(order, victim)
 
 
 def test_groups_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
