@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from flakeboard import runners
 
-from tests.client.commands import environ_with
-from tests.client.misbehaving import Misbehaving, error
+from tests.client.commands import environ_with, flakeboard
+from tests.client.misbehaving import PASSED, Misbehaving, error
 
 FILES = {
     "test_a.py": "def test_1():\n    pass\n\ndef test_2():\n    pass\n",
@@ -304,3 +305,23 @@ def test_workers_run_nothing_without_an_answer_where_that_is_wanted(suite: Path,
     done = on_workers(suite, "--flakeboard-shard=1/2", "--flakeboard-offline=fail", **server.environ(**BUILD))
     assert done.returncode == 1, done.stdout
     assert "No such thing." in done.stdout and "PASSED" not in done.stdout
+
+
+# -- under `flakeboard run` --------------------------------------------------------------------------------------
+
+
+def test_the_run_says_which_shard_pytest_ran(suite: Path, server: Misbehaving) -> None:
+    server.answers = [split([0, 1], [2, 3]), (200, {**PASSED, "upload": None})]
+    command = [sys.executable, "-m", "pytest", "-p", "flakeboard.pytest_plugin", "--flakeboard-shard", "2/2"]
+    done = flakeboard(
+        "run", "--", *command, cwd=suite, environ=server.environ(**BUILD, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
+    )
+    assert done.returncode == 0, done.stdout
+    assert server.requests[1].metadata()["shard"] == "2/2"
+
+
+def test_a_rerun_of_failing_tests_asks_for_no_schedule() -> None:
+    call = runners.find(["pytest", "--flakeboard-shard=2/4", "--flakeboard-order", "failures", "-v", "test_a.py"])
+    assert call is not None
+    chosen = call.runner.select(call, [])
+    assert chosen is not None and not [word for word in chosen if "flakeboard" in word or word == "failures"]

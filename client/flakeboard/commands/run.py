@@ -107,7 +107,7 @@ class _Run:
     def _configured(self) -> tuple[Settings | None, dict[str, Any], str]:
         """Settings and metadata, read before the tests run: a missing token should not surface an hour later."""
         try:
-            settings, metadata = settings_of(self._options), metadata_of(self._options)
+            settings, metadata = settings_of(self._options), {**metadata_of(self._options), **self._shard()}
         except Problem as problem:
             alert(f"Flakeboard will not be asked: {problem} The command runs without it.")
             return None, {}, str(problem)
@@ -116,6 +116,13 @@ class _Run:
         if self._options.retries and self._call is None:
             console.warn("there will be no reruns: the test runner cannot be told from the command.")
         return settings, metadata, ""
+
+    def _shard(self) -> dict[str, str]:
+        """The shard that pytest is told to run, unless an option says it."""
+        if self._options.shard or self._call is None or self._call.runner.name != "pytest":
+            return {}
+        written = pytest.shard_of(self._call, self._environ)
+        return {"shard": written} if written else {}
 
     def _usual_reports(self) -> list[str]:
         """Where the command names its reports, where the runner usually writes them, or where we make pytest write."""

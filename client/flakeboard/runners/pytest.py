@@ -11,6 +11,7 @@ from flakeboard.reports.junit import Case
 from flakeboard.runners.pytest_settings import given_options, value_of
 from flakeboard.runners.runner import Runner, RunnerCall, distinct, without
 
+SHARD = "--flakeboard-shard"
 _WITH_VALUE = frozenset(
     [
         "-k",
@@ -45,6 +46,10 @@ _WITH_VALUE = frozenset(
         "--reruns",
         "--reruns-delay",
         "--flakeboard-report",
+        "--flakeboard-order",
+        "--flakeboard-select",
+        SHARD,
+        "--flakeboard-offline",
         "--config-file",
         "--pyargs",
         "--color",
@@ -62,7 +67,8 @@ _WITH_VALUE = frozenset(
     ]
 )
 _CHOOSING = ("--lf", "--last-failed", "--ff", "--failed-first", "--sw", "--stepwise", "-x", "--exitfirst")
-_CHOOSING_WITH_VALUE = ("-k", "-m", "--deselect", "--maxfail", "--splits", "--group")
+_SCHEDULES = ("--flakeboard-order", "--flakeboard-select", SHARD)
+_CHOOSING_WITH_VALUE = ("-k", "-m", "--deselect", "--maxfail", "--splits", "--group", *_SCHEDULES)
 
 
 def _select(call: RunnerCall, cases: Sequence[Case]) -> list[str] | None:
@@ -123,6 +129,11 @@ def report_paths(call: RunnerCall, environ: Mapping[str, str]) -> list[str]:
         return [path, "{}.gw*{}".format(*map(glob.escape, os.path.splitext(path)))]
     own = value_of(given, _JUNIT)
     return [own] if own else []
+
+
+def shard_of(call: RunnerCall, environ: Mapping[str, str]) -> str:
+    """The shard that our plugin is told to run; empty for a whole suite."""
+    return value_of(given_options(call.arguments, environ), (SHARD,))
 
 
 _PLUGIN = ("--flakeboard-report",)
