@@ -16,7 +16,18 @@ from markdown_it.token import Token
 
 DOCS = Path(settings.BASE_DIR) / "docs"
 _ORDER = (
-    *("running", "uploading", "ci", "concepts", "accuracy", "quarantine", "notifications", "people"),
+    *(
+        "running",
+        "uploading",
+        "ci",
+        "concepts",
+        "accuracy",
+        "orders",
+        "schedules",
+        "quarantine",
+        "notifications",
+        "people",
+    ),
     *("operations", "security", "api", "limits-and-errors", "developing"),
 )
 """First for whoever sets it up; a page that is not named here comes last."""
