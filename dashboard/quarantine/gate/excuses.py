@@ -78,7 +78,7 @@ def _applied(decision: GateDecision) -> dict[int, Excuse]:
     """By test number, as the decision keeps it. Before it was kept, only what had not expired was of this class."""
     kept = {row["number"]: row for row in decision.failing if row["quarantine"] is not None}
     ids = {row["quarantine"] for row in kept.values()}
-    made_at = dict(Quarantine.objects.filter(pk__in=ids).values_list("pk", "created_at")) if ids else {}
+    made_at = dict(Quarantine.objects.filter(pk__in=ids).values_list("pk", "created_at"))
     return {
         number: Excuse(
             row["quarantine"], row.get("expired", row["class"] != Group.QUARANTINED), made_at.get(row["quarantine"])
