@@ -6,6 +6,7 @@ from django.contrib.auth.models import User
 from django.db import connection, models
 from django.utils import timezone
 
+from analytics.lab.split_models import Collection, Split
 from analytics.models import (
     Analysis,
     ClusterFinding,
@@ -66,6 +67,8 @@ def furnish(project: Project) -> None:
         project=project, role="viewer", digest=project.slug.encode(), expires_at=timezone.now(), created_by=user
     )
     _experiment(project, current)
+    collection = Collection.objects.create(project=project, digest=b"1", size=0, names=b"")
+    Split.objects.create(project=project, build="1", total=1, by="groups", collection=collection, parts=b"")
     audit("project.made", project=project)
     _rest(project)
 
