@@ -68,12 +68,18 @@ def _large(options: argparse.Namespace) -> dict[str, Bench]:
         return scale.run(scale.Plan(options.part, options.tests, options.made, options.rounds, part))
 
     def orders() -> Iterable[Outcome]:
-        from bench import detection, lab
+        from bench import detection, lab, schedules
 
         yield from lab.run()
         yield from detection.run()
+        yield from schedules.run()
 
-    return {"load": load, "scale": scale, "orders": orders}
+    def schedules() -> Iterable[Outcome]:
+        from bench import schedules
+
+        return schedules.run()
+
+    return {"load": load, "scale": scale, "orders": orders, "schedules": schedules}
 
 
 if __name__ == "__main__":

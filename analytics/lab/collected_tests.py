@@ -2,23 +2,24 @@
 
 import json
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from hashlib import blake2b
 
 import numpy as np
-from django.db.models import QuerySet
 
 from analytics.kernel.executions import Ints
 from analytics.runs.report_vectors import Renames
 from ingest.identity import digest_of
 from ingest.junit.stable_names import stable_name
 from ingest.models import Project, Test
+from ingest.pgcopy import copied_rows
 
 Name = tuple[str, str, str]
 """Class, name and file."""
 _UNKNOWN = -1
-_BATCH = 10_000
+_REMEMBERED = 500_000
+"""Names that a process remembers, of all projects; beyond them it begins anew."""
 
 
 class CollectedTests:
@@ -68,16 +69,53 @@ def key_digest(key: str) -> str:
 
 def numbers_of(project: Project, tests: CollectedTests) -> Ints:
     """The number that each test has now; -1 for one that no report has named."""
-    digests = [_digest(*name) for name in tests.names]
-    number_of = dict(_by_digest(Test.objects.filter(project=project), digests))
-    numbers = np.array([number_of.get(digest, _UNKNOWN) for digest in digests], dtype=np.int64)
-    missing = np.flatnonzero(numbers == _UNKNOWN)
-    if len(missing):
-        found = _by_name(project, [tests.names[place] for place in missing])
-        numbers[missing] = [found.get(tests.names[place], _UNKNOWN) for place in missing]
-    known = numbers >= 0
-    numbers[known] = Renames(project.pk).now(numbers[known])
+    known = _known_of(project.pk)
+    found = list(map(known.get, tests.names))
+    if not _still_true(project.pk, tests.names, found):
+        known.clear()
+        found = [None] * len(tests)
+    missing = [name for name, number in zip(tests.names, found, strict=True) if number is None]
+    if missing:
+        known.update(_stored(project, missing))
+        found = list(map(known.get, tests.names))
+    numbers = np.array([_UNKNOWN if number is None else number for number in found], dtype=np.int64)
+    named = numbers >= 0
+    numbers[named] = Renames(project.pk).now(numbers[named])
     return numbers
+
+
+_known: dict[int, dict[Name, int]] = {}
+"""Project -> name -> number, of tests that were asked for: the same suite comes with every shard of every build."""
+
+
+def _known_of(project_id: int) -> dict[Name, int]:
+    if sum(map(len, _known.values())) > _REMEMBERED:
+        _known.clear()
+    return _known.setdefault(project_id, {})
+
+
+def _still_true(project_id: int, names: Sequence[Name], found: Sequence[int | None]) -> bool:
+    """Whether the newest remembered test is the same still: a restored database gives its numbers anew."""
+    newest = max((number for number in found if number is not None), default=None)
+    if newest is None:
+        return True
+    classname, name, _ = names[found.index(newest)]
+    kept = Test.objects.filter(project_id=project_id, number=newest).values_list("classname", "name").first()
+    return kept is not None and kept[1] == stable_name(name) and kept[0] in (stable_name(classname), "")
+
+
+_BY_DIGEST = """
+    SELECT digest, number::bigint FROM ingest_test WHERE project_id = %(project)s AND digest = ANY(%(digests)s)
+"""
+
+
+def _stored(project: Project, names: Sequence[Name]) -> dict[Name, int]:
+    digests = [_digest(*name) for name in names]
+    rows = copied_rows(_BY_DIGEST, {"project": project.pk, "digests": digests}, "bi")
+    number_of = {bytes(digest): number for digest, number in rows}
+    found = {name: number_of[digest] for name, digest in zip(names, digests, strict=True) if digest in number_of}
+    others = [name for name in names if name not in found]
+    return {**found, **(_by_name(project, others) if others else {})}
 
 
 def _digest(classname: str, name: str, file: str) -> bytes:
@@ -86,13 +124,6 @@ def _digest(classname: str, name: str, file: str) -> bytes:
     if classname and classname != name:
         return digest_of("key", "", classname, name, "")
     return digest_of("key", "", "", name, file)
-
-
-def _by_digest(tests: "QuerySet[Test]", digests: Sequence[bytes]) -> Iterable[tuple[bytes, int]]:
-    for first in range(0, len(digests), _BATCH):
-        batch = digests[first : first + _BATCH]
-        for digest, number in tests.filter(digest__in=batch).values_list("digest", "number"):
-            yield bytes(digest), number
 
 
 def _by_name(project: Project, names: Sequence[Name]) -> dict[Name, int]:

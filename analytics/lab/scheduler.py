@@ -139,15 +139,16 @@ def _shard_sentence(wish: ScheduleRequest, parts: Sequence[Sequence[int]], detai
 def _new_split(project: Project, wish: ScheduleRequest) -> NewSplit:
     facts = facts_of(project, wish)
     seconds, total = facts.usual.seconds.tolist(), wish.total
+    grouped = partition.groups(len(seconds), facts.known)
     if wish.by == "position":
         parts = partition.by_position(len(seconds), total)
     elif wish.by == "time":
         parts = partition.by_time(seconds, total)
     else:
-        parts = partition.by_groups(seconds, total, facts.known)
+        parts = partition.of_groups(grouped, seconds, total)
     enhancement = Enhancement(wish.tests, facts)
     enhanced = [enhancement.of(part) for part in parts]
-    limit = partition.bound(seconds, total, partition.groups(len(seconds), facts.known))
+    limit = partition.bound(seconds, total, grouped)
     shards = [sum(seconds[place] for place in part) for part in enhanced]
     return NewSplit(enhanced, {**enhancement.details(), "seconds": seconds_told(shards, limit, facts.usual)})
 

@@ -21,18 +21,24 @@ def by_time(seconds: Sequence[float], total: int) -> list[list[int]]:
 
 def by_groups(seconds: Sequence[float], total: int, dependencies: Iterable[Dependency]) -> list[list[int]]:
     """The longest group to the shard that would end first; inside a shard the original order."""
-    return [sorted(part) for part in _filled(groups(len(seconds), dependencies), seconds, total)]
+    return of_groups(groups(len(seconds), dependencies), seconds, total)
+
+
+def of_groups(grouped: Sequence[Sequence[int]], seconds: Sequence[float], total: int) -> list[list[int]]:
+    """The same, of groups that are known."""
+    return [sorted(part) for part in _filled(grouped, seconds, total)]
 
 
 def groups(count: int, dependencies: Iterable[Dependency]) -> list[list[int]]:
     """Tests that positive dependencies hold together, each group in original order, the groups by their first test.
 
     Of several setters that would do as well, one is enough: one that is in the group already, else the first."""
+    needs = [dependency for dependency in dependencies if dependency.sign == POSITIVE]
+    if not needs:
+        return [[test] for test in range(count)]
     forest = _Forest(count)
     alternatives: dict[int, list[tuple[int, ...]]] = {}
-    for dependency in dependencies:
-        if dependency.sign != POSITIVE:
-            continue
+    for dependency in needs:
         if is_alternative(dependency):
             alternatives.setdefault(dependency.after, []).append(dependency.before)
         else:
