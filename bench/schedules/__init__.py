@@ -7,7 +7,7 @@ from bench.outcome import Outcome
 
 
 def run() -> Iterable[Outcome]:
-    from bench.schedules import speed, splits
+    from bench.schedules import mutants, speed, splits
 
-    for module in (speed, splits):
+    for module in (speed, splits, mutants):
         yield from module.run()
