@@ -165,6 +165,7 @@ PATTERNS = {
 }
 THROUGH_FUNCTIONS = {
     "ingest.junit.dialects": "test_dialects_are_quick, test_recognition_is_quick",
+    "ingest.junit.keys.BROWSER": "test_dialects_are_quick",
     "ingest.junit.target.UNKNOWN": "test_dialects_are_quick",
     "ingest.junit.times": "read_duration and read_timestamp look at the length first",
     "ingest.junit.encoding._DECLARED": "a head at a time",

@@ -23,6 +23,8 @@ from tests.access.world import World
 
 __all__ = ["committed", "world"]
 
+schemathesis.serializer.alias("application/gzip", "application/octet-stream")
+
 EXAMPLES = int(os.environ.get("SCHEMA_EXAMPLES", "8"))
 PARTS = 4
 """The world is furnished once for each part of the operations."""

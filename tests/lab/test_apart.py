@@ -41,7 +41,10 @@ _DUE = re.compile(rb'<p class="fb-due">.*?</p>', re.DOTALL)
 _DEPENDENCIES = re.compile(
     rb'<details class="card fb-section" id="dependencies".*?</details>\s*(?=<details class="card|</div>)', re.DOTALL
 )
-_LATENT = re.compile(rb' <span class="fb-label">order-dependent \(latent\)</span>.*?(?= <button)', re.DOTALL)
+_LATENT = re.compile(
+    rb'<span class="fb-label">order-dependent \(latent\)</span>.*?(?=<button type="button" class="btn btn-sm fb-copy")',
+    re.DOTALL,
+)
 
 
 @dataclass(frozen=True)
@@ -114,7 +117,7 @@ def said(world: World, project: Project) -> dict[str, Said]:
         content = getattr(response, "content", b"").replace(str(analysis.pk).encode(), b"N")
         for part in (_TOKEN, _DUE, _DEPENDENCIES, _LATENT):
             content = part.sub(b"", content)
-        answers[name] = Said(response.status_code, content, len(queries))
+        answers[name] = Said(response.status_code, b" ".join(content.split()), len(queries))
     return answers
 
 

@@ -26,7 +26,7 @@ FORM = {"name": "Team", "kind": "webhook", "pace": "at_once", "enabled": "on", "
 def test_a_channel_is_made_tried_changed_and_deleted_on_the_page(
     browser: Client, project: Project, receiver: Receiver
 ) -> None:
-    assert "Nobody hears" in browser.get(PAGE).content.decode()
+    assert "Nobody is notified" in browser.get(PAGE).content.decode()
     address = f"{receiver.url}/hooks/canary-path"
     browser.post(f"{PAGE}/channels", {**FORM, "address": address, "secret": SECRET, "wants": ["expired"]})
     made = Channel.objects.get()

@@ -132,7 +132,7 @@ def test_what_a_tracker_refuses_is_said_and_can_be_tried_again(says, sentence, t
 def test_an_address_that_no_browser_should_follow_is_no_ticket(github, receiver: Receiver, held) -> None:
     answers = iter([b"[]", b'{"items": []}', json.dumps({"html_url": "javascript:alert(1)", "number": 1}).encode()])
     receiver.answers = lambda got: Says(200, next(answers))
-    with pytest.raises(TrackerFailed, match="no ticket"):
+    with pytest.raises(TrackerFailed, match="not a ticket"):
         ticket_open(quarantine=held, actor=ANNA)
 
 

@@ -16,6 +16,7 @@ from ingest.models import Failure, Project, Report, Test, Upload
 from tests.conftest import DATA, needs_data
 from tests.people.signed_in import browser_of
 from tests.truth.loading import Loaded, import_archive
+from tests.web.reading import flat
 
 pytestmark = [needs_data, pytest.mark.django_db]
 TOTALS = {
@@ -83,7 +84,7 @@ def test_a_history_stays_and_once_removed_comes_back_by_importing_it_again(histo
     retention_run(project=project, now=timezone.now() + timedelta(days=2))
     assert not Report.objects.filter(project=project).exists()
     days = [f"{moment:%-d %B %Y}" for moment in (began, timezone.now())]  # they differ at midnight
-    shown = browser.get(page).content.decode()
+    shown = flat(browser.get(page))
     assert any(f"removed by retention on {day}" in shown for day in days)
     assert import_archive(slug, DATA) == f"{TOTALS[slug][0]} imported, 0 known before, 0 refused"
     assert totals(project) == TOTALS[slug]

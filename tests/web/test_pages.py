@@ -443,8 +443,9 @@ def test_a_form_without_its_csrf_token_is_refused(person: User, project: Project
 
 # -- cost and failure --------------------------------------------------------------------------------------------
 
-COSTS = {"home": 9, "runs": 9, "uploads": 4}
-"""Session and user, then the page's own queries: the project, its rows, what they add up to, branches to offer."""
+COSTS = {"home": 9, "runs": 10, "uploads": 4}
+"""Session and user, then the page's own queries: the project, its rows, what they add up to, how they ended, branches
+to offer."""
 
 
 @pytest.mark.parametrize("name", COSTS)

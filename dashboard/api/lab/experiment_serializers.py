@@ -14,6 +14,8 @@ from dashboard.api.listing import PageQuery, one_of
 from dashboard.api.upload.metadata import EnvironmentField
 from ingest.models import Experiment, ExperimentOrder, Upload
 
+STATES = ("running", "finished")
+
 _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _NOT_STORABLE = re.compile(r"[\x00\ud800-\udfff]")
 _PARAMETER_BYTES = 64 * 1024
@@ -90,7 +92,7 @@ class CountsSerializer(serializers.Serializer):
 class ExperimentSerializer(serializers.Serializer):
     key = serializers.CharField()
     protocol = serializers.ChoiceField(Experiment.Protocol.choices)
-    state = serializers.ChoiceField(("running", "finished"))
+    state = serializers.ChoiceField(STATES)
     whole = serializers.BooleanField()
     revision = RevisionSerializer()
     environment = serializers.DictField(child=serializers.CharField())

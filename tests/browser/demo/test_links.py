@@ -39,7 +39,7 @@ def test_every_list_shows_what_its_address_asks_for(page: Page, demo: Demo) -> N
         "runs": {"branch": "main", "end": "flaky", "q": "10"},
         "priorities": {"sort": "-blocked", "cause": "", "q": "test_"},
         "clusters": {"view": "together", "disagree": "", "q": "test_"},
-        "orders": {"kind": "NDOI", "q": "test_"},
+        "orders": {"kind": "NDOI", "role": "", "ground": "", "stale": "", "q": "test_"},
         "incidents": {"decided": "open", "why": "", "host": ""},
         "uploads": {"state": "processed"},
     }

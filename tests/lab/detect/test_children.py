@@ -27,7 +27,7 @@ def is_alive(process: int) -> bool:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    return open(f"/proc/{process}/stat").read().rpartition(")")[2].split()[0] != "Z"
+    return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
 
 
 def test_past_its_time_the_whole_group_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -76,9 +76,19 @@ PLANTED = World(SMALL).victim(SMALL[1], SMALL[7])
 
 def started(folder: Path, *options: str) -> subprocess.Popen[bytes]:
     words = [sys.executable, "-m", "flakeboard", "detect", *options, "--seed", "s", "--no-upload", "--orders", "3"]
-    environ = environ_with(PYTHONUNBUFFERED="1")
-    pipe = subprocess.PIPE
-    return subprocess.Popen([*words, "--", *PYTEST], cwd=folder, env=environ, stdout=pipe, stderr=subprocess.STDOUT)
+    return subprocess.Popen(
+        [*words, "--", *PYTEST],
+        cwd=folder,
+        env=environ_with(PYTHONUNBUFFERED="1"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        preexec_fn=_hears_ctrl_c,
+    )
+
+
+def _hears_ctrl_c() -> None:
+    """Also where the tests themselves were started in the background, which ignores it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def until_lines(folder: Path, process: subprocess.Popen[bytes], count: int) -> Path:
@@ -96,10 +106,9 @@ def test_a_killed_experiment_goes_on_where_it_was(detect: Command) -> None:
     expected = detect("--orders", "3", "--no-upload")
     assert expected.found() == {SMALL[1]: ("OD", "victim")}
     (detect.folder / ".flakeboard").rename(detect.folder.parent / "first")
-    process = started(detect.folder)
-    journal = until_lines(detect.folder, process, 12)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
+    with started(detect.folder) as process:
+        journal = until_lines(detect.folder, process, 12)
+        os.kill(process.pid, signal.SIGKILL)
     lines = journal.read_bytes().count(b"\n")
     key = json.loads(journal.read_text().partition("\n")[0])["key"]
     call = detect("--resume", key, "--no-upload", command=())
