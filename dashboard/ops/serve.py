@@ -37,7 +37,7 @@ def serve() -> None:
         web.start()
         if cluster is not None:
             cluster.start()
-            supervisor.watchers.append(_Keeper(cluster).restart_if_crashed)
+            supervisor.watchers.append(Keeper(cluster).restart_if_crashed)
         preparation = ForkedProcess(lambda: _prepare(opener))
         os.close(opener)
         if code := preparation.wait():
@@ -79,7 +79,7 @@ def _prepare(opener: int) -> None:
 
 
 @dataclass
-class _Keeper:
+class Keeper:
     """Starts a database again that ended."""
 
     cluster: Cluster

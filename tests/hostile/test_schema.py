@@ -11,7 +11,7 @@ import pytest
 import schemathesis
 from django.db import transaction
 from drf_spectacular.generators import SchemaGenerator
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 from schemathesis import APIOperation, Case, GenerationMode
 from schemathesis.core.failures import FailureGroup
@@ -108,6 +108,12 @@ def wrong(operations: list[Any], test: Callable[[Any], None]) -> list[str]:
     return told
 
 
+def can_be_wrong(operation: APIOperation) -> bool:
+    """Whether something in a request can be against the schema; any bytes are a binary body."""
+    bodies = [body for body in operation.body if body.media_type != "application/gzip"]
+    return bool(operation.query or bodies)
+
+
 @pytest.mark.parametrize("mode", GenerationMode)
 @pytest.mark.parametrize("part", range(PARTS))
 def test_no_request_that_the_schema_can_make_is_answered_against_it(
@@ -120,11 +126,12 @@ def test_no_request_that_the_schema_can_make_is_answered_against_it(
         @a_few
         @given(case=cases, scope=st.sampled_from(SCOPES))
         def holds(case: Case, scope: str) -> None:
+            assume(mode.is_positive or not any(value in ({}, [], "") for value in (case.query or {}).values()))
             ask(world, case, scope)
 
         holds()
 
-    can = [one for one in OPERATIONS[part::PARTS] if mode.is_positive or one.query or one.body]  # be asked wrongly
+    can = [one for one in OPERATIONS[part::PARTS] if mode.is_positive or can_be_wrong(one)]
     told = wrong(can, test)
     assert not told, "\n\n".join(told)
 

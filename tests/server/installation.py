@@ -18,6 +18,7 @@ import psutil
 import redis
 
 from dashboard.ops.embedded import Cluster
+from dashboard.ops.serve import Keeper
 from dashboard.ops.supervisor import Child, Supervisor
 from tests.conftest import ROOT
 from tests.faults.server import BUSY, Server, free_port, until
@@ -83,14 +84,10 @@ class Installation(Server):
             self._child("redis", [str(program), *listen]),
             *(self._child(name, [sys.executable, "manage.py", *words]) for name, words in PROCESSES.items()),
         ]
-        self.supervisor.watchers = [self._keep_database]
+        self.supervisor.watchers = [Keeper(self.cluster).restart_if_crashed]
         self._thread.start()
         until(lambda: self.answers() and len(self.children("celery", "worker")) > 4, 180, "all processes run")
         return 0.0
-
-    def _keep_database(self) -> None:
-        if self.cluster.crashed:
-            self.cluster.start()
 
     def stop(self) -> None:
         self.supervisor.stop()

@@ -29,6 +29,9 @@ _MOST = 32
 class EnvironmentField(serializers.CharField):
     """`os=Linux,python=3.12` as pairs."""
 
+    def run_validation(self, data: Any = serializers.empty) -> dict[str, str]:
+        return super().run_validation(data) or {}  # an empty text is not converted
+
     def to_internal_value(self, data: Any) -> dict[str, str]:
         written = super().to_internal_value(data)
         parts = [part.partition("=") for part in written.split(",") if part.strip()]
