@@ -89,6 +89,14 @@ def test_everything_that_the_image_copies_is_there() -> None:
         assert f"!{path}" in (DEPLOY / "Dockerfile.dockerignore").read_text().splitlines()
 
 
+def test_the_image_has_every_folder_that_the_server_reads() -> None:
+    """What is on the path of its modules, or named in its settings; what is left is for those who develop."""
+    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    folders = {path.partition("/")[0] for path in tracked.split("\0") if "/" in path and not path.startswith(".")}
+    copied = set(re.findall(r"^COPY (\w+) \1$", DOCKERFILE, re.MULTILINE))
+    assert folders - copied == {"tests", "bench", "tools", "deploy"}
+
+
 def test_nothing_runs_as_root_or_may_become_it() -> None:
     assert re.search(r"^USER 10001", DOCKERFILE, re.MULTILINE)
     for name, container in containers():
