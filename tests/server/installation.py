@@ -41,6 +41,7 @@ class Installation(Server):
         super().__init__(home, **environment)
         self.redis_port = free_port()
         self.cluster = Cluster(home)
+        self._keeper = Keeper(self.cluster)
         socket = urllib.parse.quote(str(self.cluster.socket), safe="")
         self._environment |= {
             "DATABASE_URL": f"postgresql://flakeboard@{socket}/flakeboard",
@@ -84,7 +85,7 @@ class Installation(Server):
             self._child("redis", [str(program), *listen]),
             *(self._child(name, [sys.executable, "manage.py", *words]) for name, words in PROCESSES.items()),
         ]
-        self.supervisor.watchers = [Keeper(self.cluster).restart_if_crashed]
+        self.supervisor.watchers = [self._keeper.restart_if_crashed]
         self._thread.start()
         until(lambda: self.answers() and len(self.children("celery", "worker")) > 4, 180, "all processes run")
         return 0.0
@@ -135,7 +136,7 @@ class Installation(Server):
             yield
         finally:
             self.cluster.start()
-            self.supervisor.watchers.append(self._keep_database)
+            self.supervisor.watchers.append(self._keeper.restart_if_crashed)
 
     def execute(self, statement: str) -> None:
         connection = self.connection()
