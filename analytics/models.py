@@ -8,15 +8,20 @@ from django.utils import timezone
 from analytics.lab.models import Dependency as Dependency
 from analytics.lab.models import ExperimentFinding as ExperimentFinding
 from analytics.lab.models import JoinedOrderFinding as JoinedOrderFinding
-from analytics.lab.split_models import Collection as Collection
-from analytics.lab.split_models import Split as Split
+from analytics.lab.schedules.models import Collection as Collection
+from analytics.lab.schedules.models import Split as Split
+from analytics.likeness.models import Prediction as Prediction
+from analytics.likeness.models import PullRequestAnswer as PullRequestAnswer
+from analytics.likeness.models import TestSketch as TestSketch
+from analytics.reach.models import TouchedFailure as TouchedFailure
+from analytics.why.models import DifferenceFinding as DifferenceFinding
 from ingest.models import Project, Report
 
 
 class Analysis(models.Model):
     """One analysis of a project's window. Pages and API read the current one; one a day is kept for trends."""
 
-    FORM = 3
+    FORM = 5
     """What pages and API can read. Count it up when something is stored that they need and older rows lack: those are
     then as good as absent, and the sweep asks for new ones."""
 

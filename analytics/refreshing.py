@@ -29,6 +29,7 @@ PHASES = (
     "orders",
     "durations and causes",
     "priority",
+    "predictions",
     "storing",
 )
 _RETRY_DELAYS = 5

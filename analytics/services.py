@@ -17,6 +17,8 @@ from analytics.kernel.analysis import analyse
 from analytics.kernel.parameters import DEFAULTS, Parameters
 from analytics.lab.joined_orders import joined_orders
 from analytics.lab.services import dependencies_retire_gone
+from analytics.likeness.predictor import learn
+from analytics.likeness.services import Forecast, predictions_renew
 from analytics.loaders import EVERYTHING, Filter, Loaded, load
 from analytics.masks import masks_of
 from analytics.models import (
@@ -29,6 +31,8 @@ from analytics.models import (
     TestFinding,
 )
 from analytics.selectors import decisions_of
+from analytics.values.answers import answers_refresh
+from analytics.why.causes import traced_causes
 from ingest.models import Project, Report
 from ingest.pgcopy import copy_rows
 
@@ -49,8 +53,11 @@ def analysis_refresh(
     began, started_at = time.perf_counter(), timezone.now()
     progress("reading reports")
     loaded = load(project, chosen, decisions_of(project.pk), masks_of(project))
-    found = analyse(loaded.window, parameters, progress)
+    found = analyse(loaded.window, parameters, progress, traced_causes(project))
     orders = list(joined_orders(project, chosen, found, loaded, parameters))
+    columns = schema.columns(found)
+    progress("predictions")
+    forecast = Forecast(learn(project, columns))
     progress("storing")
     row = Analysis(
         project=project,
@@ -64,13 +71,15 @@ def analysis_refresh(
         results=int(loaded.window.executed.sum() + loaded.window.skipped.sum()),
         parameters=asdict(parameters),
         excluded={**loaded.window.excluded, "failures inside incidents": int(found.failed.in_incidents.sum())},
-        summary=summary.summary(found, loaded, parameters),
-        columns=encode_columns({**schema.columns(found), **schema.run_columns(found, loaded)}),
+        summary={**summary.summary(found, loaded, parameters), "prediction": forecast.predictor.summary()},
+        columns=encode_columns({**columns, "prediction": forecast.column(), **schema.run_columns(found, loaded)}),
     )
     with transaction.atomic():
         analysis_store(row=row, found=found, loaded=loaded, began=began, orders=orders)
         dependencies_retire_gone(project=project, analysis=row, columns=Columns(row.columns))
+        predictions_renew(project=project, forecast=forecast)
         finish()
+    answers_refresh(project=project)
     return row
 
 

@@ -1,10 +1,12 @@
 """Run the benchmarks on a PostgreSQL of their own: `python -m bench [name …]`.
 
-`load`, `scale` and `orders` run only by name: they take minutes and gigabytes."""
+`load`, `scale`, `orders`, `why`, `predict` and `reach` run only by name: they take minutes, some of them gigabytes. Parts of
+`orders` have names of their own, as `orders.real` and `orders.peers`."""
 
 import argparse
 import sys
 from collections.abc import Callable, Iterable
+from importlib import import_module
 
 from bench.outcome import Outcome, report
 from bench.workspace import at_home
@@ -43,6 +45,9 @@ def _arguments() -> argparse.Namespace:
     scale.add_argument("--rounds", type=int, default=25, help="how often each page is opened")
     scale.add_argument("--slice", type=int, default=12, help="projects of the company whose day is measured")
     scale.add_argument("--slice-reports", type=int, help="reports of each; by default all of a day")
+    peers = parser.add_argument_group("orders")
+    peers.add_argument("--subjects", type=int, default=5, help="real projects that peers are compared on")
+    peers.add_argument("--planted", type=int, default=10, help="planted suites that peers are compared on")
     return parser.parse_args()
 
 
@@ -67,19 +72,39 @@ def _large(options: argparse.Namespace) -> dict[str, Bench]:
         part = day.Slice(options.slice, options.slice_reports or day.REPORTS)
         return scale.run(scale.Plan(options.part, options.tests, options.made, options.rounds, part))
 
-    def orders() -> Iterable[Outcome]:
-        from bench import detection, lab, schedules
+    def peers() -> Iterable[Outcome]:
+        from bench.peers import comparison
 
-        yield from lab.run()
-        yield from detection.run()
-        yield from schedules.run()
+        return comparison.run(options.subjects, options.planted)
+
+    parts = {**_parts("lab"), **_parts("detection"), **_parts("schedules"), "orders.peers": peers}
+
+    def orders() -> Iterable[Outcome]:
+        for part in parts.values():
+            yield from part()
 
     def schedules() -> Iterable[Outcome]:
-        from bench import schedules
+        for part in _parts("schedules").values():
+            yield from part()
 
-        return schedules.run()
+    named = {"load": load, "scale": scale, "orders": orders, "schedules": schedules}
+    alone = {name: _package(name) for name in ("why", "bounds", "predict", "reach")}
+    of_packages = [_parts(package, package) for package in ("predict", "why", "reach")]
+    return {**named, **alone, **parts, **{name: part for several in of_packages for name, part in several.items()}}
 
-    return {"load": load, "scale": scale, "orders": orders, "schedules": schedules}
+
+def _package(name: str) -> Bench:
+    """A package that runs as a whole, imported when it does."""
+    return lambda: import_module(f"bench.{name}").run()
+
+
+def _parts(package: str, prefix: str = "orders") -> dict[str, Bench]:
+    """Parts of `orders` or of another, imported when they run."""
+
+    def bench_of(module: str) -> Bench:
+        return lambda: import_module(f"bench.{package}.{module}").run()
+
+    return {f"{prefix}.{name}": bench_of(name) for name in import_module(f"bench.{package}").PARTS}
 
 
 if __name__ == "__main__":

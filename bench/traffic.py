@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 
 from bench.suites import document
 
@@ -63,6 +64,7 @@ class View:
     seconds: float
 
 
+@cache
 def samples() -> dict[int, list[Sample]]:
     """By number of cases: reports with different failures."""
     return {cases: [_sample(cases, seed) for seed in range(_VARIANTS)] for cases in SIZES}

@@ -20,7 +20,9 @@ def at_home() -> Iterator[Path]:
     from django.core.management import call_command
 
     from dashboard.ops.embedded import Cluster
+    from tests.homes import furnish_where_shared
 
+    furnish_where_shared(home)
     cluster = Cluster(home)
     cluster.start()
     try:

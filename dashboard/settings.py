@@ -14,7 +14,10 @@ from ingest.junit.limits import Limits
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(BASE_DIR / "client"))
-"""`flakeboard.orders` is shared with the client: one implementation of orders and what they break."""
+"""`flakeboard.orders`, `traces` and `differences` are shared with the client: one implementation of each."""
+from flakeboard.reach.limits import ReachLimits  # noqa: E402 - found by the path above
+from flakeboard.traces.limits import Limits as TraceLimits  # noqa: E402
+
 HOME = paths.directory(environment.text("FLAKEBOARD_HOME", str(BASE_DIR / "var")))
 
 # -- where it listens and who may ask ---------------------------------------------------------------------------
@@ -148,7 +151,7 @@ CELERY_TASK_ROUTES = {
     "uploads.*": {"queue": "uploads"},
     **{
         f"{kind}.*": {"queue": "notifications"}
-        for kind in ("notifications", "deliveries", "digests", "quarantines", "keeping")
+        for kind in ("notifications", "deliveries", "digests", "tickets", "quarantines", "keeping")
     },
 }
 CELERY_TASK_TIME_LIMIT = max(limits.seconds for limits in QUEUES.values())
@@ -160,6 +163,7 @@ CELERY_BEAT_SCHEDULE = {
     "analyses": {"task": "analyses.sweep", "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS}},
     "quarantines": {"task": "quarantines.expire", "schedule": 60, "options": {"expires": 60}},
     "notifications": {"task": "notifications.sweep", "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS}},
+    "tickets": {"task": "tickets.sweep", "schedule": 60, "options": {"expires": 60}},
     "digests": {"task": "digests.sweep", "schedule": 300, "options": {"expires": 300}},
     "keeping": {"task": "keeping.sweep", "schedule": 60, "options": {"expires": 60}},
 }
@@ -181,6 +185,19 @@ LIMITS = Limits(
         for field in fields(Limits)
     }
 )
+TRACE_LIMITS = TraceLimits(
+    events=environment.number("LIMIT_TRACE_EVENTS", TraceLimits().events, least=1),
+    bytes=environment.number("LIMIT_TRACE_BYTES", TraceLimits().bytes, least=1),
+    traces=environment.number("LIMIT_TRACES", TraceLimits().traces, least=1),
+)
+REACH_LIMITS = ReachLimits(
+    tests=environment.number("LIMIT_REACH_TESTS", ReachLimits().tests, least=1),
+    functions=environment.number("LIMIT_REACH_FUNCTIONS", ReachLimits().functions, least=1),
+    changed_files=environment.number("LIMIT_CHANGED_FILES", ReachLimits().changed_files, least=1),
+    changed_ranges=environment.number("LIMIT_CHANGED_RANGES", ReachLimits().changed_ranges, least=1),
+)
+TRACES_KEPT = environment.number("TRACES_KEPT", 100, least=1, most=1_000)
+"""Traces of failing executions that are kept of a test, and as many of passing ones: the newest."""
 UPLOAD_TRIES = environment.number("UPLOAD_TRIES", 5, least=1, most=100)
 """How often a worker may die over one upload before it is set aside as failed."""
 UPLOAD_LEASE_SECONDS = environment.number("UPLOAD_LEASE_SECONDS", 45, least=2, most=3_600)
@@ -193,7 +210,10 @@ GATES_PER_MINUTE = environment.number("GATES_PER_MINUTE", 60, least=1)
 """Questions to the gate that one token may ask in a minute."""
 EXPERIMENTS_PER_HOUR = environment.number("EXPERIMENTS_PER_HOUR", 600, least=1)
 """Experiments that one token may announce in an hour; each machine that takes part announces it."""
+VALUES_PER_HOUR = environment.number("VALUES_PER_HOUR", 1_200, least=1)
+"""How often one token may send values of assertions in an hour; `flakeboard bounds` does so after every 50 runs."""
 SCHEDULES_PER_HOUR = environment.number("SCHEDULES_PER_HOUR", 600, least=1)
+SKETCHES_PER_HOUR = environment.number("SKETCHES_PER_HOUR", 600, least=1)
 """Schedules that one token may ask for in an hour."""
 PROJECT_BYTES = environment.number("PROJECT_BYTES", 200_000_000_000)
 """Bytes of uploads that one project may keep; 0 for any."""
@@ -345,7 +365,12 @@ SPECTACULAR_SETTINGS = {
         "QuarantineModeEnum": "dashboard.api.quarantine.quarantine_serializers.MODES",
         "QuarantineActionEnum": "dashboard.api.quarantine.quarantine_serializers.ACTIONS",
         "PolicyModeEnum": "dashboard.api.quarantine.policy.POLICY_MODES",
-        "ScheduleKindEnum": "analytics.lab.schedule_request.KINDS",
+        "ScheduleKindEnum": "analytics.lab.schedules.request.KINDS",
+        "KeptScheduleKindEnum": "analytics.lab.schedules.models.KEPT",
+        "ValueKindEnum": "dashboard.api.lab.value_serializers.VALUE_KINDS",
+        "BoundWordEnum": "dashboard.api.lab.value_serializers.BOUND_WORDS",
+        "PredictionWordEnum": "dashboard.api.analysis.likeness_serializers.PREDICTION_WORDS",
+        "LikenessWordEnum": "dashboard.api.analysis.likeness_serializers.LIKENESS_WORDS",
         "ExperimentStateEnum": "dashboard.api.lab.experiment_serializers.STATES",
         "ExperimentOrderKindEnum": "ingest.models.ExperimentOrder.Kind",
         "ExperimentFindingKindEnum": "analytics.lab.models.ExperimentFinding.Kind",

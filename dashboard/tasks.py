@@ -7,13 +7,16 @@ from django.conf import settings
 from django.utils import timezone
 
 from analytics import refreshing
+from analytics.reach.services import touched_note
+from analytics.why import services as differences
 from dashboard.celery import app
 from dashboard.demo import decisions
 from dashboard.demo import services as demo
 from dashboard.notify import deliveries, digests, experiments, fan_out
+from dashboard.notify.tickets import watch
 from dashboard.ops import logs
 from dashboard.people import sessions
-from dashboard.quarantine import expiry, renames
+from dashboard.quarantine import expiry, fixes, renames
 from dashboard.quarantine.policy import service as policy
 from dashboard.retention import deletion, quotas
 from dashboard.retention import services as retention
@@ -23,6 +26,9 @@ from ingest.models import Project
 
 logger = logging.getLogger(__name__)
 _KEEPING_SECONDS = 30
+_COMPARING_SECONDS = 45
+_TICKETS_SECONDS = 60
+"""What nobody followed before the next sweep is handed out again."""
 
 
 @app.task(name="uploads.process")
@@ -37,6 +43,10 @@ def process_upload(upload_id: int) -> None:
         quotas.cases_count(upload=upload)
         renames.renames_certain_settle(project_id=upload.project_id)
         refreshing.refresh_ask(project_id=upload.project_id)
+        if upload.trace_set.exists():
+            _wake(compare_traces, upload.project_id, "the traces")
+        if upload.run is not None:
+            touched_note(run=upload.run)
         if upload.experiment is not None:
             experiments.conclude(upload.experiment)
 
@@ -58,6 +68,7 @@ def apply_policy(project_id: int) -> None:
     if decisions.demo_decide(project_id=project_id):
         _wake(refresh_analysis, project_id, "the analysis")
         return  # the policy is asked after that one
+    fixes.fixes_confirm(project_id=project_id)
     policy.policy_apply(project_id=project_id)
 
 
@@ -77,6 +88,17 @@ def sweep_notifications() -> None:
 @app.task(name="deliveries.send")
 def send_delivery(delivery_id: int) -> None:
     deliveries.delivery_send(delivery_id=delivery_id)
+
+
+@app.task(name="tickets.sweep")
+def sweep_tickets() -> None:
+    for quarantine_id in watch.tickets_due():
+        follow_ticket.apply_async((quarantine_id,), expires=_TICKETS_SECONDS)
+
+
+@app.task(name="tickets.follow")
+def follow_ticket(quarantine_id: int) -> None:
+    watch.ticket_follow(quarantine_id=quarantine_id)
 
 
 @app.task(name="digests.sweep")
@@ -102,6 +124,15 @@ def sweep_analyses() -> None:
     experiments.conclude_missed()
     for project_id in refreshing.refreshes_due():
         refresh_analysis.delay(project_id)
+    for project_id in differences.projects_with_differences_due():
+        # What nobody began before the next sweep is handed out again.
+        compare_traces.apply_async((project_id,), expires=settings.SWEEP_SECONDS)
+
+
+@app.task(name="traces.compare")
+def compare_traces(project_id: int) -> None:
+    """For a while: what is left the sweep finds again."""
+    differences.differences_refresh(project_id=project_id, enough=retention.after(_COMPARING_SECONDS))
 
 
 @app.task(name="demo.load")

@@ -44,7 +44,7 @@ class Lease(Generic[Row]):
     key: str = "pk"
     """The unique column by which callers name a row."""
     counted: bool = True
-    """Whether the model has `tries`, which every claim raises by one."""
+    """Whether every claim raises the model's `tries` by one."""
     most_tries: Callable[[], int] | None = None
     """After so many dead holders a row is not taken over any more; None for no limit."""
     longest: Callable[[], timedelta] | None = None

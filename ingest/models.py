@@ -16,6 +16,12 @@ from ingest.lab.coverage_models import Coverage as Coverage
 from ingest.lab.models import Experiment
 from ingest.lab.models import ExperimentOrder as ExperimentOrder
 from ingest.lab.models import ProbeBatch as ProbeBatch
+from ingest.lab.trace_models import Trace as Trace
+from ingest.lab.value_models import ValueSeries as ValueSeries
+from ingest.reach.models import Reach as Reach
+from ingest.reach.models import ReachName as ReachName
+from ingest.reach.models import ReachSet as ReachSet
+from ingest.reach.models import RunChange as RunChange
 from ingest.verdict import Verdict
 
 REPORT_COUNTS = "(report.experiment_id IS NULL AND NOT report.untrusted)"
@@ -76,6 +82,8 @@ class Project(models.Model):
     experiment_days = models.IntegerField(default=30, db_default=30)
     """So many commits or days after a whole experiment the next one is due, and so many commits after it was last shown
     a dependency is stale."""
+    least_right = models.FloatField(default=0.5, db_default=0.5)
+    """How often its predictions must have been right, at the least, before one is shown: 0.3 to 0.9."""
     deleting_at = models.DateTimeField(null=True)
     """When its deletion, row by row, began; null for live projects."""
     created_at = models.DateTimeField(default=timezone.now)

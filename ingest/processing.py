@@ -22,17 +22,21 @@ from ingest.clock import PLAUSIBLE, Clock, in_utc
 from ingest.fair_queue import Turns
 from ingest.interning import InternedTests, tests_intern
 from ingest.junit.report import ParsedReport
-from ingest.junit.upload import UploadReading, read_upload
+from ingest.junit.upload import Reader, UploadReading, read_upload
 from ingest.lab.archive import ExperimentReading, read_experiment
 from ingest.lab.services import experiment_store, order_places
+from ingest.lab.trace_files import UploadTraces
+from ingest.lab.trace_services import trace_warnings_add, traces_store
 from ingest.leases import FREE, Claim, ClaimLost, Lease
 from ingest.metadata import ORDER_EXECUTED, RunMetadata
 from ingest.models import Run, Upload, UploadChunk
-from ingest.redaction import redact_report
+from ingest.reach.services import reach_store, reach_warnings_add
+from ingest.reach.upload_files import UploadReach
+from ingest.redaction import redact, redact_report
 from ingest.renames import renames_follow, renames_suggest
 from ingest.selectors import run_files
 from ingest.services import CHUNK_BYTES
-from ingest.storing import RunChanged, report_store, reports_drop, run_store
+from ingest.storing import RunChanged, browsers_note, report_store, reports_drop, run_store
 from ingest.vectors import Numbers
 
 logger = logging.getLogger(__name__)
@@ -125,8 +129,10 @@ def _process(upload: Upload, claim: Claim[Upload]) -> tuple[Run, Numbers] | None
 
 def _read_and_store(upload: Upload, claim: Claim[Upload], known: frozenset[bytes]) -> tuple[Run, Numbers] | None:
     """The run, and the tests that it is the first to name; None where it brought nothing."""
-    reading = _read(upload, known)
-    if not reading.read:
+    words = redact if upload.project.redact else str
+    traces, reach = UploadTraces(settings.TRACE_LIMITS, words), UploadReach(settings.REACH_LIMITS, words)
+    reading = _read(upload, known, lambda member: traces(member) or reach(member))
+    if not reading.read and not ((traces.traces or reach.files or reach.change) and known):
         _finish(upload, claim, reading, state=State.REJECTED, error=_rejection(reading))
         return None
     metadata = RunMetadata.from_json(upload.metadata)
@@ -135,6 +141,7 @@ def _read_and_store(upload: Upload, claim: Claim[Upload], known: frozenset[bytes
     parsed = [(report, _tests(upload, report, clock.placed_at)) for report in reports]
     with transaction.atomic():
         run = run_store(upload=upload, host=reading.hostname, metadata=metadata, clock=clock, known=known)
+        browsers_note(run=run, metadata=metadata, browsers=reading.browsers)
         executed = metadata.order == ORDER_EXECUTED
         stored = [
             report_store(upload=upload, run=run, parsed=report, tests=tests, clock=clock, order_executed=executed)
@@ -147,16 +154,21 @@ def _read_and_store(upload: Upload, claim: Claim[Upload], known: frozenset[bytes
             for report, tests in parsed:
                 numbers = dict(zip(report.keys, tests.numbers.tolist(), strict=True)) if report.former else {}
                 renames_follow(project_id=upload.project_id, former=report.former, numbers=numbers)
+        traces_store(upload=upload, run=run, traces=traces)
+        trace_warnings_add(reading.files, traces.warnings)
+        if upload.experiment_id is None:
+            reach_store(upload=upload, run=run, sent=reach)
+            reach_warnings_add(reading.files, reach.warnings)
         _finish(upload, claim, reading, state=State.PROCESSED, run=run, removed_at=None)
     if not reading.new or upload.experiment_id is not None:
         return None
     return run, np.concatenate([tests.created for _, tests in parsed])
 
 
-def _read(upload: Upload, known: frozenset[bytes]) -> UploadReading:
+def _read(upload: Upload, known: frozenset[bytes], besides: Reader) -> UploadReading:
     parts = read_parts(io.BufferedReader(_Chunks(upload.pk), 1024 * 1024))
     if upload.experiment is None:
-        return read_upload(parts, settings.LIMITS, known)
+        return read_upload(parts, settings.LIMITS, known, besides)
     places = order_places(upload.experiment, besides=upload.pk)
     return read_experiment(parts, settings.LIMITS, upload.experiment.key, known, places)
 
@@ -185,8 +197,15 @@ def _clock(upload: Upload, metadata: RunMetadata, reading: UploadReading) -> Clo
     )
 
 
+_NO_REPORT = {
+    False: {"code": "empty", "sentence": "The upload holds no file."},
+    True: {"code": "trace_without_test", "sentence": "The upload holds traces, and no report has their tests."},
+}
+"""By whether there is a file."""
+
+
 def _rejection(reading: UploadReading) -> dict[str, Any]:
-    first = reading.first_error or {"code": "empty", "sentence": "The upload holds no file."}
+    first = reading.first_error or _NO_REPORT[bool(reading.files)]
     if len(reading.files) <= 1:
         return {"code": first["code"], "sentence": first["sentence"]}
     return {

@@ -11,6 +11,8 @@ from ingest.redaction_rules import RULES
 
 def redact(text: str) -> str:
     """The text with every recognised secret replaced by a word for its kind."""
+    if not text:
+        return text
     lowered = text.lower()
     for rule in RULES:
         if any(hint in lowered for hint in rule.hints):

@@ -16,6 +16,7 @@ from ingest.interning import (
 from ingest.junit.report import Attempt as ParsedAttempt
 from ingest.junit.report import Failure as ParsedFailure
 from ingest.junit.report import ParsedReport, Provenance
+from ingest.lab.values import read_property, report_values_store
 from ingest.metadata import RunMetadata
 from ingest.models import Attempt, Failure, Report, Roster, Run, Upload
 from ingest.pgcopy import copy_rows
@@ -25,6 +26,10 @@ from ingest.vectors import AMBIGUOUS, RETRIED, Numbers, encode_durations, encode
 
 _RUN_ERRORS_KEPT = 50
 _RUN_ERROR_TEXT = 8_000
+
+
+_BROWSER = "browser"
+_MOST_BROWSERS = 10
 
 
 class RunChanged(Exception):
@@ -49,6 +54,19 @@ def run_store(*, upload: Upload, host: str, metadata: RunMetadata, clock: Clock,
         Run.objects.filter(pk=run.pk).update(untrusted=True)
         run.untrusted = True
     return run
+
+
+def browsers_note(*, run: Run, metadata: RunMetadata, browsers: set[str]) -> None:
+    """Add the browsers that its reports name to a run's environment, unless CI states one.
+
+    Neither the run's key nor its kind changes with them: a new version of a browser makes no new kind of run."""
+    if not browsers or _BROWSER in metadata.environment:
+        return
+    known = run.environment.get(_BROWSER, "")
+    together = ", ".join(sorted({*filter(None, known.split(", ")), *browsers})[:_MOST_BROWSERS])
+    if together != known:
+        run.environment = {**run.environment, _BROWSER: together}
+        run.save(update_fields=["environment"])
 
 
 def report_store(
@@ -97,7 +115,19 @@ def report_store(
     )
     report.save(force_insert=report.pk is None, force_update=report.pk is not None)
     _attempts_store(upload.project_id, report, parsed, tests.numbers)
+    _values_store(upload, run, report, parsed, tests.numbers)
     return report
+
+
+def _values_store(upload: Upload, run: Run, report: Report, parsed: ParsedReport, numbers: Numbers) -> None:
+    """Add values of approximate assertions to their series; a fork's and an experiment's belong to none."""
+    if not parsed.values or upload.untrusted or upload.experiment_id is not None:
+        return
+    read = {row: [value for text in texts if (value := read_property(text))] for row, texts in parsed.values.items()}
+    id_of = test_ids(upload.project_id, (numbers[row] for row in read))
+    by_test = {id_of[int(numbers[row])]: values for row, values in read.items() if values}
+    if by_test:
+        report_values_store(report=report, environment=run.environment, commit=run.commit, values=by_test)
 
 
 def _room_for(upload: Upload, run: Run, digest: bytes) -> int | None:

@@ -3,19 +3,21 @@
 import io
 import os
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from django.conf import settings as django_settings
+from django.db import connection
 from django.test import override_settings
 from hypothesis import settings as hypothesis_settings
 
-from dashboard.ops.static_files import collect
 from ingest.bundle import BundleWriter
 from ingest.metadata import RunMetadata
 from ingest.models import Project, Report, Token, Upload
 from ingest.processing import upload_process
 from ingest.services import Body, project_create, token_create, upload_receive
 from tests.furnished import furnished_databases
+from tests.homes import collect_static, static_files_looked_up_once
 from tests.paths import DATA, PRODUCERS, ROOT, needs_data
 from tests.transactions import _django_db_helper, nothing_committed, requests_within_test
 
@@ -49,9 +51,18 @@ Send = Callable[..., Upload]
 
 
 @pytest.fixture(scope="session", autouse=True)
-def static_files() -> None:
-    """Pages name static files by their hash: collect them once, as `serve` does."""
-    collect()
+def static_files() -> Iterator[None]:
+    """Pages name static files by their hash: collect them, as `serve` does."""
+    collect_static(Path(django_settings.STATIC_ROOT))
+    with static_files_looked_up_once():
+        yield
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
+    """The embedded database is migrated already: that of the tests is a copy of it."""
+    if django_settings.EMBEDDED:
+        connection.settings_dict["TEST"]["TEMPLATE"] = connection.settings_dict["NAME"]
 
 
 @pytest.fixture(scope="session", autouse=True)

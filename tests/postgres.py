@@ -12,9 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.homes import SHARED, furnish_cluster
+
 HOME = Path(tempfile.mkdtemp(prefix="flakeboard-tests-"))
 atexit.register(shutil.rmtree, HOME, ignore_errors=True)
 os.environ["FLAKEBOARD_HOME"] = str(HOME)
+os.environ.setdefault(SHARED, str(HOME / "shared"))  # the process that hands tests out has set it for all others
+Path(os.environ[SHARED]).mkdir(exist_ok=True)
 os.environ.setdefault("LOG_LEVEL", "WARNING")
 # Tests start many processes of ours: what one of them compiled, the next need not compile again.
 sys.dont_write_bytecode = False
@@ -31,6 +35,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def _start() -> None:
     from dashboard.ops.embedded import Cluster
 
+    furnish_cluster(HOME)
     cluster = Cluster(HOME, options=("-c", "fsync=off", "-c", "full_page_writes=off", "-c", "synchronous_commit=off"))
     cluster.start()
     atexit.register(cluster.stop)

@@ -4,6 +4,7 @@ And what the layout promises a newcomer: folders that can be read at a glance, m
 home for each decision that used to have several."""
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -17,12 +18,17 @@ ROOMS = ("ingest", "analytics", "dashboard")
 PURE = {
     "ingest/junit": {"lxml", "zstandard", "ingest.junit", "ingest.formats", "ingest.verdict"},
     "ingest/formats": {"ingest.formats", "ingest.junit", "ingest.verdict"},
-    "analytics/kernel": {"numpy", "scipy", "analytics.kernel", "ingest.vectors", "ingest.verdict"},
+    "analytics/kernel": {
+        *("numpy", "scipy", "analytics.kernel", "ingest.vectors", "ingest.verdict"),
+        "flakeboard.differences",
+    },
     "analytics/simulation": {
         *("numpy", "analytics.kernel", "analytics.simulation"),
         *("ingest.clock", "ingest.signature", "ingest.vectors", "ingest.verdict", "flakeboard.orders"),
     },
     "client/flakeboard/orders": {"flakeboard.orders"},
+    "client/flakeboard/traces": {"flakeboard.traces"},
+    "client/flakeboard/differences": {"flakeboard.differences", "flakeboard.traces"},
     "dashboard/charts": {"analytics.wording", "dashboard.charts"},
     "analytics/wording.py": set(),
     "analytics/runs/failing_tests.py": {"analytics.kernel"},
@@ -209,6 +215,23 @@ def test_names_say_what_they_hold(folder: str) -> None:
 def test_the_check_sees_a_vague_name() -> None:
     source = "class _Told:\n    asked = Field()\nfor one in rows:\n    told = one\ndef f(mine):\n    said = mine\n"
     assert vague_names(source) == [(1, "_Told"), (3, "one"), (4, "told"), (5, "mine"), (6, "said")]
+
+
+def vague_names_in_template(source: str) -> set[str]:
+    """Variables that a template binds, by `for` and `with`, and that do not say what they hold."""
+    loops = re.findall(r"{% for ([\w, ]+) in ", source)
+    bound = re.findall(r"(\w+)=", " ".join(re.findall(r"{% (?:with|include) [^%]*%}", source)))
+    return {name.strip() for loop in loops for name in loop.split(",")} & NO_VARIABLES | set(bound) & NO_VARIABLES
+
+
+def test_names_in_templates_say_what_they_hold() -> None:
+    read = {path.name: vague_names_in_template(path.read_text()) for path in (ROOT / "templates").rglob("*.html")}
+    assert {name: vague for name, vague in read.items() if vague} == {}
+
+
+def test_the_check_sees_a_vague_name_in_a_template() -> None:
+    source = "{% for one, row in rows %}{% with told=one %}{% include 'x' with mine=told %}{% for test in some %}"
+    assert vague_names_in_template(source) == {"one", "told", "mine"}
 
 
 # -- one home for each decision ----------------------------------------------------------------------------------

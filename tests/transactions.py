@@ -26,9 +26,16 @@ class Rows:
         return bool(self.projects or self.people)
 
 
+_KEYS = f"""
+    SELECT ARRAY(SELECT id FROM {Project._meta.db_table}), ARRAY(SELECT id FROM {User._meta.db_table})
+"""
+
+
 def rows_now() -> Rows:
-    projects, people = (frozenset(model.objects.values_list("pk", flat=True)) for model in (Project, User))
-    return Rows(projects, people)
+    with connection.cursor() as cursor:
+        cursor.execute(_KEYS)
+        projects, people = cursor.fetchone()
+    return Rows(frozenset(projects), frozenset(people))
 
 
 def remove_since(before: Rows) -> Rows:
@@ -36,7 +43,7 @@ def remove_since(before: Rows) -> Rows:
     now = rows_now()
     extra = Rows(now.projects - before.projects, now.people - before.people)
     if extra:
-        Project.objects.filter(pk__in=extra.projects).delete()
+        Project.all_objects.filter(pk__in=extra.projects).delete()
         User.objects.filter(pk__in=extra.people).delete()
     return extra
 

@@ -48,7 +48,7 @@ def test_row(columns: Columns, number: int) -> TestRow:
 
 def absent_row(number: int) -> TestRow:
     nothing = {name: None if number_type(name)[1] else 0 for name in NUMBERS}
-    known = {"number": number, "state": State.UNEXECUTED, "order_kind": 0, "context": Context.SUITE}
+    known = {"number": number, "state": State.UNEXECUTED, "order_kind": 0, "prediction": 0, "context": Context.SUITE}
     return _rows({name: [value] for name, value in {**nothing, **known}.items()})[0]
 
 

@@ -21,7 +21,15 @@ from analytics.columns.formulas import (
     where_reruns_help,
 )
 from analytics.columns.number import Again, Cost, Count, Evidence, Filter, Interval, Number, Reruns
-from analytics.columns.sources import CATEGORIES, ORDER_KINDS, cause_bits, of_priority, order_kinds, started
+from analytics.columns.sources import (
+    CATEGORIES,
+    ORDER_KINDS,
+    PREDICTIONS,
+    cause_bits,
+    of_priority,
+    order_kinds,
+    started,
+)
 from analytics.kernel.bursts import Context
 from analytics.kernel.flakiness import State
 
@@ -487,6 +495,21 @@ class TestRow:
             formula=where_alone,
             part="high",
             unit="minutes",
+        ),
+    ]
+    prediction: Annotated[
+        str | None,
+        Number(
+            "prediction",
+            "Prediction",
+            "Whether it looks like tests that are flaky here, while its own results do not tell yet: a guess, never "
+            "evidence.",
+            "predictions",
+            of_every=lambda found: np.zeros(len(found.state), dtype=np.uint8),
+            words=dict(enumerate(PREDICTIONS)),
+            sortable=False,
+            filter=Filter("prediction", "Only tests of which this is predicted."),
+            exported=22,
         ),
     ]
 

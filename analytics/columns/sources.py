@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analytics.columns.codec import Column
-from analytics.kernel.causes import Category
+from analytics.kernel.causes.evidence import Category
 from analytics.kernel.executions import Floats, Ints
 from analytics.kernel.orders import OrderKind
 
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 ORDER_KINDS = ("", *(kind.value for kind in OrderKind if kind is not OrderKind.UNKNOWN))
 CATEGORIES = tuple(category.value for category in Category)
 """A cause's place is its bit in the column `causes`: append, never reorder."""
+
+PREDICTIONS = ("", "likely", "more runs")
+"""Made after the analysis, of its conclusions: `analytics.likeness`."""
 
 
 def started(found: "Analysis", report: Ints) -> Floats:
@@ -41,5 +44,5 @@ def order_kinds(found: "Analysis") -> Column:
 def cause_bits(found: "Analysis") -> Column:
     bits = np.zeros(len(found.failed.state), dtype=np.int64)
     for place, causes in found.causes.items():
-        bits[place] = sum(1 << CATEGORIES.index(cause.category.value) for cause in causes)
+        bits[place] = sum(1 << CATEGORIES.index(category) for category in {cause.category.value for cause in causes})
     return bits

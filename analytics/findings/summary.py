@@ -1,12 +1,16 @@
 """Findings about the whole project, for its overview, reruns and orders pages."""
 
+from dataclasses import asdict
+
 import numpy as np
 
 from analytics.columns.schema import CATEGORIES
 from analytics.findings.json_values import Finding, number, numbers
-from analytics.kernel.analysis import Analysis
+from analytics.kernel.analysis import Analysis, masked_rows
 from analytics.kernel.bursts import Context
 from analytics.kernel.flakiness import State
+from analytics.kernel.hidden import hidden
+from analytics.kernel.lifecycle import masked_by_month
 from analytics.kernel.parameters import DEFAULTS, Parameters
 from analytics.kernel.rates import rates_of
 from analytics.kernel.reruns import NEVER, exposure_curve
@@ -31,6 +35,8 @@ def summary(found: Analysis, loaded: Loaded, parameters: Parameters = DEFAULTS) 
         "bursts": _bursts(found),
         "orders": _orders(found),
         "causes": _causes(found),
+        "masked_by_month": _masked_by_month(found),
+        "hidden": _hidden(found),
         "suites": _suites(found, loaded),
         "incidents": int(np.count_nonzero(found.incident)),
         "clusters": len(found.clusters.size),
@@ -160,8 +166,25 @@ def _orders(found: Analysis) -> Finding:
     }
 
 
+def _hidden(found: Analysis) -> Finding:
+    """How many flaky tests there are at least, those included that have not failed yet."""
+    flaky = found.failed.is_flaky
+    counts = hidden(found.failed.rates.failed[flaky])
+    return {"found": counts.found, "once": counts.once, "twice": counts.twice, "at_least": int(counts.at_least)}
+
+
+def _masked_by_month(found: Analysis) -> list[Finding]:
+    """Failing results by month, and those of flaky tests that a quarantine masked."""
+    window = found.window
+    rows = np.flatnonzero(window.executions.failing & ~found.incident[window.executions.report])
+    test, report = window.executions.test[rows], window.executions.report[rows]
+    masked = masked_rows(window)[rows] & found.failed.is_flaky[test]
+    months = masked_by_month(found.runs.started, window.reports.run[report], test, masked)
+    return [asdict(month) for month in months]
+
+
 def _causes(found: Analysis) -> Finding:
-    categories = [cause.category.value for causes in found.causes.values() for cause in causes]
+    categories = [category.value for causes in found.causes.values() for category in {c.category for c in causes}]
     return {category: categories.count(category) for category in CATEGORIES if category in categories}
 
 

@@ -10,6 +10,7 @@ from analytics.findings.json_values import Finding, grouped, number, numbers, ro
 from analytics.kernel.analysis import Analysis
 from analytics.kernel.bursts import Context
 from analytics.kernel.executions import Executions, Ints, distinct
+from analytics.kernel.lifecycle import runs_without
 from analytics.kernel.order_findings import OrderFinding
 from analytics.kernel.rates import first_attempts
 from analytics.kernel.standouts import Standouts
@@ -45,6 +46,9 @@ class _Parts:
         self._changes = rows_of(found.changes.test)
         self._hosts, self._hours = rows_of(found.hosts.test), rows_of(found.hours.test)
         self._standing_environments = rows_of(found.environments.test)
+        reports = found.window.reports
+        kind = reports.environment if reports.kind is None else reports.kind
+        self._without = runs_without(found.window.executions, kind)
 
     def finding(self, place: int) -> Finding:
         failed = self._found.failed
@@ -69,6 +73,8 @@ class _Parts:
                 {"category": cause.category.value, "sentence": cause.sentence, "share": number(cause.share)}
                 for cause in self._found.causes.get(place, ())
             ],
+            "runs_without": int(self._without[place]) or None,
+            "unjudged": self._found.passive.unjudged(place) if failed.is_flaky[place] else [],
             "changes": [self._change(row) for row in self._changes.get(place, [])],
             "hosts": [_standout(self._found.hosts, row, self._loaded.hosts) for row in self._hosts.get(place, [])],
             "hours": [self._hour(row) for row in self._hours.get(place, [])],

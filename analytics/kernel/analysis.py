@@ -3,13 +3,15 @@
 A "place" is a test's index among those that failed (`window.failing`); other tests are stable or did not run.
 See docs/concepts.md#the-numbers."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
-from analytics.kernel.cause_findings import NamedStandouts, causes_by_place
-from analytics.kernel.causes import Cause
+from analytics.kernel.causes.evidence import Cause, TracedCause
+from analytics.kernel.causes.findings import NamedStandouts, causes_by_place
+from analytics.kernel.causes.passive import PassiveCauses, joined, passive_causes
 from analytics.kernel.changes import Changes, changes
 from analytics.kernel.clusters import Clusters, by_signature, clusters, incidence, says_something, without_same
 from analytics.kernel.durations import DurationVerdict, compare_all, duration_floor
@@ -61,6 +63,8 @@ class Analysis:
     durations: Mapping[int, DurationVerdict]
     causes: Mapping[int, tuple[Cause, ...]]
     """By place: the causes of each flaky test; a test without causes is absent."""
+    passive: PassiveCauses
+    """Those of them that reports alone show, and what there was not enough data for."""
     changes: Changes
     hosts: Standouts
     environments: Standouts
@@ -77,8 +81,15 @@ class Analysis:
     rerun_time: RerunTime
 
 
-def analyse(window: Window, parameters: Parameters = DEFAULTS, progress: Progress = lambda phase: None) -> Analysis:
-    """Start with incidents, which everything else leaves out; end with priority, which needs everything else."""
+def analyse(
+    window: Window,
+    parameters: Parameters = DEFAULTS,
+    progress: Progress = lambda phase: None,
+    traced: Mapping[int, Sequence[TracedCause]] = MappingProxyType({}),
+) -> Analysis:
+    """Start with incidents, which everything else leaves out; end with priority, which needs everything else.
+
+    `traced` has, by test number, what traces and experiments say of its cause."""
     progress("incidents")
     lasting = standing(window.executions, window.reports, parameters)
     judged, incident = found_incidents(window, parameters, lasting)
@@ -104,7 +115,9 @@ def analyse(window: Window, parameters: Parameters = DEFAULTS, progress: Progres
     durations = compare_all(of_flaky, duration_floor(window.seconds, parameters), parameters)
     places = NamedStandouts(environments, window.environments, hosts, window.hosts, hours)
     words = ran.test[signed], signature[signed], window.signatures
-    causes = causes_by_place(*words, failed, orders, durations, places)
+    by_place = {place: traced[number] for place, number in enumerate(window.failing.tolist()) if number in traced}
+    passive = passive_causes(of_flaky, window, orders, parameters)
+    causes = joined(causes_by_place(*words, failed, orders, durations, places, by_place), passive)
     progress("priority")
     ends = last_failures(window.executions, window.reports.run)
     new = is_new(window.executions, ends, window.reports, incident, lasting.known)
@@ -138,6 +151,7 @@ def analyse(window: Window, parameters: Parameters = DEFAULTS, progress: Progres
         orders=orders,
         durations=durations,
         causes=causes,
+        passive=passive,
         changes=changes(ran, window.reports.revision, parameters),
         hosts=hosts,
         environments=environments,

@@ -11,6 +11,7 @@ from analytics.columns.codec import Columns
 from analytics.columns.schema import ORDER_KINDS
 from analytics.kernel.flakiness import flaky_or_recovered
 from analytics.kernel.orders import OrderKind
+from analytics.lab.answers.answer import answer_in
 from analytics.lab.dependencies import stored
 from analytics.lab.models import Dependency, ExperimentFinding
 from analytics.lab.names import Resolver
@@ -43,8 +44,10 @@ class Conclusion:
 def experiment_conclude(*, experiment: Experiment) -> Conclusion:
     """Write findings and dependencies of all that has arrived; called again, it changes nothing but what is new."""
     held = Experiment.objects.select_for_update(no_key=True).get(pk=experiment.pk)
-    found = [finding for result in held.results.values() for finding in found_in(result)]
     resolver = Resolver(held.project)
+    if held.is_of_one_test:
+        return _conclude_answer(held, resolver)
+    found = [finding for result in held.results.values() for finding in found_in(result)]
     numbers = resolver.numbers(reference for finding in found for reference in finding.references)
     unknown = sorted({reference for finding in found for reference in finding.references} - numbers.keys())
     findings = _findings_write(held, found, numbers)
@@ -68,6 +71,21 @@ def experiment_conclude(*, experiment: Experiment) -> Conclusion:
         unknown=unknown,
         first_shown=[number for number in dict.fromkeys(first_shown) if number not in before],
     )
+
+
+def _conclude_answer(experiment: Experiment, resolver: Resolver) -> Conclusion:
+    """The answer of an experiment on one test: a finding of that test, once a report has named it."""
+    answers = [answer_in(experiment.protocol, result) for result in experiment.results.values()]
+    answer = next((each for each in reversed(answers) if each is not None), None)
+    number = None if answer is None else resolver.numbers([answer.test]).get(answer.test)
+    ExperimentFinding.objects.filter(experiment=experiment).delete()
+    if answer is not None and number is not None:
+        _row(experiment, number, experiment.protocol, "", {**answer.data, "sentence": answer.sentence}).save()
+    experiment.counts = {"tests": 1, "sentence": answer.sentence} if answer is not None else {}
+    experiment.concluded = True
+    experiment.save(update_fields=["counts", "concluded"])
+    unknown = [answer.test] if answer is not None and number is None else []
+    return Conclusion(experiment, dependencies=(), new=(), known=(), unknown=unknown, first_shown=())
 
 
 def experiments_unconcluded() -> "Iterable[Experiment]":

@@ -8,6 +8,7 @@ from ingest.models import Experiment
 
 ENDINGS = {
     "orders": "all orders were run",
+    "done": "it came to its end",
     "budget": "its time was up",
     "interrupted": "it was interrupted",
     "crash": "it broke off",
@@ -18,6 +19,8 @@ def sentence_of(experiment: Experiment) -> str:
     """What it found, in one sentence."""
     if not experiment.is_finished:
         return "It has not ended yet."
+    if experiment.is_of_one_test:
+        return str(experiment.counts.get("sentence") or "It ended without an answer.")
     counts = {"od": 0, "nod": 0, "other": 0, "orders": 0, **experiment.counts}
     kinds = (
         (counts["od"], "order-dependent test", ""),
@@ -41,6 +44,8 @@ _OPTIONS = {
 
 def command_of(experiment: Experiment) -> str:
     """The command that repeats it, to paste into a shell."""
+    if experiment.is_of_one_test:
+        return _command_of_one_test(experiment)
     parameters: dict[str, Any] = {"protocol": experiment.protocol, **experiment.parameters}
     if parameters["protocol"] != Experiment.Protocol.RERUNS:
         del parameters["protocol"]  # the usual one, or told by --changed-since
@@ -49,6 +54,26 @@ def command_of(experiment: Experiment) -> str:
     seed = ["--seed", experiment.seed] if experiment.seed else []
     command = [word for word in _list(parameters.get("command")) if isinstance(word, str)]
     return shlex.join(["flakeboard", "detect", *words, *reverses, *seed, "--", *(command or ["pytest"])])
+
+
+_OPTIONS_OF_ONE_TEST = {
+    *("runs", "budget", "level", "stir", "no_try", "in_suite"),
+    *("value", "margin", "no_poll", "code", "before", "after"),
+}
+"""Parameters that are options of `flakeboard why`, `waits` or `verify`, under the same names."""
+
+
+def _command_of_one_test(experiment: Experiment) -> str:
+    parameters = experiment.parameters
+    words = [
+        word
+        for name in sorted(_OPTIONS_OF_ONE_TEST & parameters.keys())
+        if parameters[name] not in (None, "")
+        for word in _option(name, parameters[name])
+    ]
+    command = [word for word in _list(parameters.get("command")) if isinstance(word, str)]
+    tail = ["--", *command] if command else []
+    return shlex.join(["flakeboard", experiment.protocol, str(parameters.get("test", "")), *words, *tail])
 
 
 def _option(name: str, value: Any) -> list[str]:

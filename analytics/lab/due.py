@@ -22,7 +22,7 @@ class Due:
 
 def experiment_due(project: Project, now: datetime | None = None) -> Due:
     """Lam 2020a advises a whole experiment every 150 commits or monthly; both numbers are settings of the project."""
-    whole = Experiment.objects.filter(project=project, whole=True, ended_at__isnull=False)
+    whole = Experiment.objects.filter(project=project, whole=True, ended_at__isnull=False).exclude(how="crash")
     last = whole.order_by("-ended_at").values_list("key", "ended_at").first()
     if last is None:
         if not Run.counted.filter(project=project).exists():

@@ -22,6 +22,13 @@ class ExperimentFinding(models.Model):
         INFRASTRUCTURE = "infrastructure"
         """It changes between fresh environments, never within one."""
         UNKNOWN = "unknown"
+        WHY = "why"
+        """It was the test of an experiment on one test; the kinds are those of `Experiment.OF_ONE_TEST`."""
+        WAITS = "waits"
+        VERIFY = "verify"
+        BOUNDS = "bounds"
+
+    OF_ORDERS = (Kind.OD, Kind.NOD, Kind.ID, Kind.INFRASTRUCTURE, Kind.UNKNOWN)
 
     class Role(models.TextChoices):
         VICTIM = "victim"
@@ -33,7 +40,9 @@ class ExperimentFinding(models.Model):
     kind = models.CharField(max_length=14, choices=Kind)
     role = models.CharField(max_length=7, choices=Role, blank=True)
     data = models.JSONField(default=dict)
-    """What the client reported of it, and for reruns the counts that the verdict rests on."""
+    """What the client reported of it, and for reruns the counts that the verdict rests on.
+
+    Of experiments on one test, their answer: `analytics.lab.answers`."""
 
     class Meta:
         constraints = (models.UniqueConstraint(fields=("experiment", "number"), name="experiment_finding_once"),)

@@ -1,9 +1,11 @@
 """Tests by the names that a client gives them, which are pytest's node ids or class and name."""
 
+from collections import defaultdict
 from collections.abc import Iterable
 
 from ingest.identity import TestName, test_digest
-from ingest.junit.stable_names import stable_name
+from ingest.junit.keys import keys_of_collected
+from ingest.junit.report import TestKey
 from ingest.models import Project, Test
 
 _BATCH = 5_000
@@ -23,9 +25,10 @@ def node_id_of(test: TestName) -> str | None:
     """The node id by which pytest finds a test; None where file and class do not tell it."""
     file = test.file or _file_of(test.classname)
     module = file.removesuffix(".py").replace("/", ".")
-    if not file.endswith(".py") or not f"{test.classname}.".startswith(f"{module}."):
+    classname = test.classname or (module if module == test.name else "")  # the reader drops a class called as the test
+    if not file.endswith(".py") or not f"{classname}.".startswith(f"{module}."):
         return None
-    classes = [part for part in test.classname[len(module) :].split(".") if part]
+    classes = [part for part in classname[len(module) :].split(".") if part]
     return "::".join([file, *classes, test.name])
 
 
@@ -61,24 +64,33 @@ class Resolver:
         return {reference: self._known[reference] for reference in wanted if reference in self._known}
 
     def _find(self, references: list[str]) -> None:
-        named = {reference: class_and_name(reference) for reference in references}
-        by_digest = {
-            test_digest(("", stable_name(classname), stable_name(name), "", "")): reference
-            for reference, (classname, name) in named.items()
-        }
+        keys = {reference: _keys(reference) for reference in references}
+        by_digest = {test_digest(key): reference for reference, several in keys.items() for key in several}
         found = Test.objects.filter(project=self._project, digest__in=list(by_digest)).select_related("alias_of")
-        for test in found:
-            self._known[by_digest[bytes(test.digest)]] = (test.alias_of or test).number
-        self._find_by_name({reference: named[reference] for reference in references if reference not in self._known})
+        for test in found.order_by("number"):
+            self._known.setdefault(by_digest[bytes(test.digest)], (test.alias_of or test).number)
+        self._find_by_name({reference: keys[reference] for reference in references if reference not in self._known})
 
-    def _find_by_name(self, named: dict[str, tuple[str, str]]) -> None:
+    def _find_by_name(self, keys: dict[str, list[TestKey]]) -> None:
         """Tests whose suite or id is part of their identity: the one whose file is named, else the first."""
-        if not named:
+        if not keys:
             return
-        names = {stable_name(name) for _, name in named.values()}
+        names = {key[2] for several in keys.values() for key in several}
         rows = Test.objects.filter(project=self._project, name__in=names).select_related("alias_of").order_by("number")
-        for reference, (classname, name) in named.items():
-            same = [row for row in rows if (row.classname, row.name) == (stable_name(classname), stable_name(name))]
-            same.sort(key=lambda row: row.file != reference.partition("::")[0])
+        alike: dict[tuple[str, str], list[Test]] = defaultdict(list)
+        for row in rows:
+            alike[row.classname, row.name].append(row)
+        for reference, several in keys.items():
+            same = [row for key in several for row in alike[key[1:3]]]
+            same.sort(key=lambda row: row.file != _file_named(reference))
             if same:
                 self._known[reference] = (same[0].alias_of or same[0]).number
+
+
+def _keys(reference: str) -> list[TestKey]:
+    return keys_of_collected(*class_and_name(reference), _file_named(reference))
+
+
+def _file_named(reference: str) -> str:
+    file, colons, _ = reference.partition("::")
+    return file if colons else ""

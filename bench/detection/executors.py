@@ -1,6 +1,5 @@
 """Fork against process on six: orders and pairs a minute, and whether verdicts are the same."""
 
-import os
 import sys
 import tempfile
 import time
@@ -29,7 +28,7 @@ def run() -> Iterable[Outcome]:
         assert call is not None
         work = Path(folder) / "work"
         work.mkdir()
-        injection = Injection(call, str(work), {**os.environ, **environ()}, 1, str(project))
+        injection = Injection(call, str(work), environ(), 1, str(project))
         process, fork = ProcessExecutor(injection), ForkExecutor(injection, LIMIT)
         suite = Suite(case_of(name) for name in fork.start().ids)
         try:

@@ -3,17 +3,19 @@
 import math
 import random
 import tempfile
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 
 from flakeboard.detection import reference
-from flakeboard.detection.findings import OD
+from flakeboard.detection.findings import OD, VICTIM, Finding
 from flakeboard.detection.journal import Journal
 from flakeboard.detection.laboratory import Laboratory
 from flakeboard.detection.parameters import Parameters
 from flakeboard.detection.procedure import Procedure
 from flakeboard.detection.search.ddmin import ddmin
 from flakeboard.detection.search.dependencies import find_dependencies
+from flakeboard.detection.search.partners import PartnerSearch
 from flakeboard.detection.search.suspects import Suspects
 
 from bench.outcome import Outcome
@@ -23,46 +25,61 @@ SEEDS = 100
 RATES = (0.5, 0.2, 0.05, 0.01)
 
 
-def world_of(seed: int) -> tuple[World, set[str], set[str]]:
-    """120 tests in 15 files; twelve order-dependent ones, six with cleaners, two groups, four that fail at random.
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How large a planted suite is, and how many order-dependent tests of each sort it has."""
 
-    The original order passes. Returns the world, those without a cleaner, and all twelve."""
+    files: int = 15
+    each: int = 8
+    brittles: int = 3
+    plain: int = 3
+    """Victims of one polluter, without a cleaner."""
+    cleaned: int = 6
+    groups: int = 2
+    rates: tuple[float, ...] = RATES
+
+
+def world_of(seed: int, shape: Shape = Shape()) -> tuple[World, set[str], set[str]]:  # noqa: B008 - it is frozen
+    """A suite whose original order passes; those without a cleaner, and all with a single partner."""
     source = random.Random(seed)
-    tests = suite(15, 8)
-    places = source.sample(range(len(tests)), 60)
-    pairs = [sorted(places[at : at + 2]) for at in range(0, 24, 2)]
-    cleaning = iter(places[24:36])
-    world = World(tests)
-    plain, all_of_them = set(), set()
-    for number, (early, late) in enumerate(pairs):
-        if number < 3:
-            world.brittles[tests[late]] = [tests[early]]
-            dependent = tests[late]
-        else:
-            cleaners = [tests[next(cleaning)]] if number >= 6 else []
-            world.victim(tests[early], tests[late], cleaners=cleaners)
-            dependent = tests[early]
-        all_of_them.add(dependent)
-        if number < 6:
-            plain.add(dependent)
-    for at in (36, 39):
-        early, *group = sorted(places[at : at + 3])
+    world = World(suite(shape.files, shape.each))
+    names = iter(source.sample(range(len(world.tests)), len(world.tests)))
+
+    def drawn(count: int) -> list[str]:
+        """Tests in their original order, none of them twice."""
+        return [world.tests[place] for place in sorted(next(names) for _ in range(count))]
+
+    for _ in range(shape.brittles):
+        setter, brittle = drawn(2)
+        world.brittles[brittle] = [setter]
+    for _ in range(shape.plain):
+        world.victim(*drawn(2))
+    plain = {*world.brittles, *world.victims}
+    for _ in range(shape.cleaned):
+        world.victim(*drawn(2), cleaners=drawn(1))
+    single = {*world.brittles, *world.victims}
+    for _ in range(shape.groups):
+        victim, *group = drawn(3)
         source.shuffle(group)
-        world.victims[tests[early]] = [([tests[place] for place in group], [])]
-    world.rates = {tests[place]: rate for place, rate in zip(places[50:], RATES, strict=False)}
-    return world, plain, all_of_them
+        world.victims[victim] = [(group, [])]
+    world.rates = {drawn(1)[0]: rate for rate in shape.rates}
+    return world, plain, single
+
+
+@contextmanager
+def laboratory(world: World, seed: int = 0) -> Iterator[Laboratory]:
+    with tempfile.TemporaryDirectory() as folder:
+        executor = Simulated(world, seed)
+        yield Laboratory(world.tests, Journal.create(f"{folder}/journal", {}, executor.clock), executor)
 
 
 def detected(world: World, seed: int, **parameters: object) -> Procedure:
-    with tempfile.TemporaryDirectory() as folder:
-        executor = Simulated(world, seed)
-        journal = Journal.create(str(Path(folder) / "journal"), {}, executor.clock)
-        lab = Laboratory(world.tests, journal, executor)
+    with laboratory(world, seed) as lab:
         chosen = Parameters(seed=str(seed), without_failing=True, budget=1e6, **parameters)  # type: ignore[arg-type]
         found = reference.establish(lab, chosen.tries, True, lambda line: None, 1e9)
         procedure = Procedure(lab, chosen, found, lambda line: None)
         procedure.run_rounds()
-        find_dependencies(procedure, Suspects(None, journal))
+        find_dependencies(procedure, Suspects(None, lab.journal))
         return procedure
 
 
@@ -114,3 +131,11 @@ def _probes() -> Iterable[Outcome]:
         whole += ddmin(range(500), lambda part, group=group: set(group) <= set(part)) == group
     yield Outcome("single partner: probes beyond 2 ceil(log2 m) + 2", worst, most=0)
     yield Outcome("groups of two and three found whole, of 50", whole, least=50)
+    world = World(suite(50, 10))
+    with laboratory(world.victim(world.tests[3], world.tests[470])) as lab:
+        finding = Finding(3, OD, tuple(range(499, 2, -1)), role=VICTIM)
+        PartnerSearch(lab, finding, ()).first([470, 12])
+        right = [group.tests for group in finding.groups] == [(470,)]
+        yield Outcome(
+            "probes where the first suspect is right", len(lab.journal.entries) if right else math.inf, most=1
+        )

@@ -12,29 +12,31 @@ SEEDS = 5
 
 
 def run() -> Iterable[Outcome]:
-    tests = sum(map(len, SUBJECTS.values()))
     for seed in range(1, SEEDS + 1):
-        found = first = exact = others = named = 0
-        seconds = 0.0
-        for name, truths in SUBJECTS.items():
-            with tempfile.TemporaryDirectory() as folder:
-                result, took = detected(unpacked(name, Path(folder)), "--seed", str(seed))
-                whole, _ = detected(
-                    Path(folder) / name.rpartition("-")[0],
-                    *("--seed", str(seed), "--minimize", "all", "--cleaners", "all"),
-                )
-            seconds += took
-            found += sum(_is_found(result, test, truth) for test, truth in truths.items())
-            first += sum(test in result["orders"][0]["failed"] for test in truths)
-            exact += sum(_is_exact(whole, test, truth) for test, truth in truths.items())
-            others += sum(each["test"] not in truths for each in (*result["found"], *whole["found"]))
-            named += any(each.get("state") for each in result["found"])
-        yield Outcome(f"seed {seed}: order-dependent tests with their roles, of {tests}", found, least=tests)
-        yield Outcome(f"seed {seed}: of them in the first reordered run", first, least=tests - 1)
-        yield Outcome(f"seed {seed}: with exactly their partners and cleaners", exact, least=tests)
-        yield Outcome(f"seed {seed}: other tests reported", others, most=0)
-        yield Outcome(f"seed {seed}: subjects whose shared state is named, of 5", named, least=4)
-        yield Outcome(f"seed {seed}: all five by default", seconds, "s")
+        yield from run_seed(seed)
+
+
+def run_seed(seed: int) -> Iterable[Outcome]:
+    tests = sum(map(len, SUBJECTS.values()))
+    found = first = exact = others = named = 0
+    seconds = 0.0
+    for name, truths in SUBJECTS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            project = unpacked(name, Path(folder))
+            result, took = detected(project, "--seed", str(seed))
+            whole, _ = detected(project, "--seed", str(seed), "--minimize", "all", "--cleaners", "all")
+        seconds += took
+        found += sum(_is_found(result, test, truth) for test, truth in truths.items())
+        first += sum(test in result["orders"][0]["failed"] for test in truths)
+        exact += sum(_is_exact(whole, test, truth) for test, truth in truths.items())
+        others += sum(each["test"] not in truths for each in (*result["found"], *whole["found"]))
+        named += any(each.get("state") for each in result["found"])
+    yield Outcome(f"seed {seed}: order-dependent tests with their roles, of {tests}", found, least=tests)
+    yield Outcome(f"seed {seed}: of them in the first reordered run", first, least=tests - 1)
+    yield Outcome(f"seed {seed}: with exactly their partners and cleaners", exact, least=tests)
+    yield Outcome(f"seed {seed}: other tests reported", others, most=0)
+    yield Outcome(f"seed {seed}: subjects whose shared state is named, of 5", named, least=4)
+    yield Outcome(f"seed {seed}: all five by default", seconds, "s")
 
 
 def _entry(result: dict[str, Any], test: str) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import Any
 from tests.paths import DATA, ROOT
 
 CLIENT = ROOT / "client"
+_OURS = ("FLAKEBOARD", "PYTEST", "DJANGO", "CI")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,17 +73,25 @@ def unpacked(name: str, folder: Path) -> Path:
 
 
 def environ() -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("FLAKEBOARD", "PYTEST", "CI"))}
-    return {**kept, "PYTHONPATH": str(CLIENT), "PYTHONDONTWRITEBYTECODE": "1"}
+    """Nothing of this project's settings, plugins or CI reaches the subjects."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
+    own = {"PYTHONPATH": str(CLIENT), "PYTHONDONTWRITEBYTECODE": "1", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    return {**kept, **own}
 
 
-def detected(folder: Path, *options: str) -> tuple[dict[str, Any], float]:
-    """What the command tells of a project, and its seconds. What always fails on this machine is left out."""
-    out = folder / "detected.json"
-    command = [sys.executable, "-m", "flakeboard", "detect", "--no-upload", "--without-failing", "--out", str(out)]
+def called(folder: Path, *options: str) -> tuple[str, float]:
+    """What the command prints on a project, and its seconds. What always fails on this machine is left out."""
+    command = [sys.executable, "-m", "flakeboard", "detect", "--no-upload", "--without-failing"]
     words = [*command, *options, "--", sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
     began = time.perf_counter()
     done = subprocess.run(words, cwd=folder, env=environ(), capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(done.stdout + done.stderr)
-    return json.loads(out.read_text()), time.perf_counter() - began
+    return done.stdout, time.perf_counter() - began
+
+
+def detected(folder: Path, *options: str) -> tuple[dict[str, Any], float]:
+    """What it found, and its seconds."""
+    out = folder / "detected.json"
+    _, seconds = called(folder, *options, "--out", str(out))
+    return json.loads(out.read_text()), seconds

@@ -20,9 +20,9 @@ from flakeboard.schedules.concerns import Collected, concerns_of
 from flakeboard.schedules.coverage_body import body_of
 from flakeboard.schedules.coverage_file import read_coverage
 
-from analytics.lab.collected_tests import CollectedTests
-from analytics.lab.coverage_selection import selected
-from analytics.lab.schedule_request import Change
+from analytics.lab.schedules.collected_tests import CollectedTests
+from analytics.lab.schedules.coverage_selection import selected
+from analytics.lab.schedules.request import Change
 from bench.outcome import Outcome
 from ingest.lab.coverage import coverage_keep
 from ingest.models import Project
@@ -111,7 +111,7 @@ class _Subject:
         every = [(path, mutant) for path in self._sources for mutant in mutants(path.name, path.read_text())]
         random.Random(7).shuffle(every)
         for path, mutant in every:
-            changed = _one_line(path.read_text(), mutant.source, mutant.line)
+            changed = one_line(path.read_text(), mutant.source, mutant.line)
             if changed:
                 yield path, changed
 
@@ -149,7 +149,7 @@ class _Subject:
             return {}
         cases = list(ElementTree.parse(report).iter("testcase")) if report.exists() else []
         report.unlink(missing_ok=True)
-        return {_node_id(case): not case.findall("failure") and not case.findall("error") for case in cases}
+        return {node_id_of(case): not case.findall("failure") and not case.findall("error") for case in cases}
 
     def _selected(self) -> set[str] | None:
         """What `select` would run; None where it says that the selection is not safe."""
@@ -162,14 +162,14 @@ class _Subject:
         return None if selection.unsafe else {self._ids[place] for place in selection.chosen}
 
 
-def _node_id(case: ElementTree.Element) -> str:
+def node_id_of(case: ElementTree.Element) -> str:
     file, classname = case.get("file", ""), case.get("classname", "")
     module = file.removesuffix(".py").replace("/", ".")
     classes = [part for part in classname[len(module) :].split(".") if part]
     return "::".join([file, *classes, case.get("name", "")])
 
 
-def _one_line(before: str, mutated: str, line: int) -> str:
+def one_line(before: str, mutated: str, line: int) -> str:
     """The text with the mutant's statement in place of its own, where that is a single line; empty where it is not.
 
     A mutant comes as a whole module without comments: its statement is found by comparing it with the module as it is,

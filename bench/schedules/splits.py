@@ -5,12 +5,17 @@ import os
 import random
 import tarfile
 from collections.abc import Callable, Iterable
+from statistics import median
 from xml.etree import ElementTree
 
-from analytics.lab.collected_tests import CollectedTests
-from analytics.lab.schedule_request import SHARD, ScheduleRequest
-from analytics.lab.scheduler import make_schedule
-from analytics.lab.split_models import Split
+from flakeboard.orders.dependencies import Dependency, positive
+from flakeboard.orders.outcomes import broken
+from flakeboard.orders.partition import bound, by_groups, groups
+
+from analytics.lab.schedules.collected_tests import CollectedTests
+from analytics.lab.schedules.models import Split
+from analytics.lab.schedules.request import SHARD, ScheduleRequest
+from analytics.lab.schedules.scheduler import make_schedule
 from bench.outcome import Outcome
 from ingest.metadata import RunMetadata
 from ingest.models import Project
@@ -75,23 +80,60 @@ def _upload(project: Project, names: Names, seed: int) -> None:
 
 
 def _real() -> Iterable[Outcome]:
-    """By the durations of one run, beside the best that any split can do."""
-    from flakeboard.orders.partition import bound, by_groups, by_position
-
+    """By the durations of one run, beside the best that any split can do and pytest-split's way."""
     seconds = _durations()
+    needs = _dependencies(len(seconds))
     for total in (4, 16):
-        parts = by_groups(seconds, total, [])
-        longest = max(sum(seconds[test] for test in part) for part in parts)
-        dealt = max(sum(seconds[test] for test in part) for part in by_position(len(seconds), total))
-        least = bound(seconds, total, [[test] for test in range(len(seconds))])
-        what = f"tfscreen, {len(seconds):,} tests, {total} shards: longest shard by the bound"
-        yield Outcome(what, longest / least, most=(least + max(seconds)) / least)
-        yield Outcome("the same by position", dealt / least, aim="not below ours")
+        for what, known in (("", []), (f", {len(needs)} tests that need another", needs)):
+            shown = f"tfscreen, {len(seconds):,} tests{what}, {total} shards"
+            parts, theirs = by_groups(seconds, total, known), _least_duration(seconds, total)
+            least = bound(seconds, total, groups(len(seconds), known))
+            most = (sum(seconds) / total + bound(seconds, len(seconds), groups(len(seconds), known))) / least
+            yield Outcome(f"{shown}: longest shard, times the bound", _longest(parts, seconds) / least, most=most)
+            beside = _longest(theirs, seconds) / least
+            yield Outcome("the same as pytest-split's least_duration", beside, aim="not below ours")
+            yield Outcome("longer than that by", _longest(parts, seconds) / least - beside, most=1e-9)
+            yield Outcome("dependencies that it breaks", _broken(parts, known), most=0)
+            if known:
+                yield Outcome("dependencies that least_duration breaks", _broken(theirs, known), aim="no bar")
+
+
+def _least_duration(seconds: list[float], total: int) -> list[list[int]]:
+    """Longest first, each to the group with the least seconds so far; inside a group the original order."""
+    parts: list[list[int]] = [[] for _ in range(total)]
+    ends = [0.0] * total
+    for test in sorted(range(len(seconds)), key=lambda test: -seconds[test]):
+        shard = ends.index(min(ends))
+        parts[shard].append(test)
+        ends[shard] += seconds[test]
+    return [sorted(part) for part in parts]
+
+
+def _dependencies(count: int) -> list[Dependency]:
+    """Two hundred tests that need an earlier one."""
+    draw = random.Random(1)
+    return [positive(*sorted(draw.sample(range(count), 2))) for _ in range(200)]
+
+
+def _broken(parts: list[list[int]], known: list[Dependency]) -> int:
+    return sum(len(broken(part, known)) for part in parts)
+
+
+def _length(tests: Iterable[int], seconds: list[float]) -> float:
+    return sum(seconds[test] for test in tests)
+
+
+def _longest(parts: list[list[int]], seconds: list[float]) -> float:
+    return max(_length(part, seconds) for part in parts)
 
 
 def _durations() -> list[float]:
-    """Of the largest report of the history."""
+    """The median of each test of the history."""
+    seconds: dict[tuple[str, str], list[float]] = {}
     with tarfile.open(HISTORY) as archive:
-        reports = [member for member in archive if member.name.endswith(".xml")]
-        content = archive.extractfile(max(reports, key=lambda member: member.size)).read()
-    return [float(case.get("time") or 0) for case in ElementTree.fromstring(content).iter("testcase")]
+        for member in archive:
+            if member.name.endswith(".xml"):
+                for case in ElementTree.fromstring(archive.extractfile(member).read()).iter("testcase"):
+                    test = case.get("classname", ""), case.get("name", "")
+                    seconds.setdefault(test, []).append(float(case.get("time") or 0))
+    return [median(each) for each in seconds.values()]

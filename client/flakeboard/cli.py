@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
+from importlib import import_module
 from typing import Any, NoReturn, Sequence
 
 from flakeboard import __version__, console
-from flakeboard.commands import coverage, detect, doctor, order, quarantine, run, select, shard, status, upload
 from flakeboard.problems import Problem
 from flakeboard.secret import redact
 
@@ -17,7 +17,27 @@ is added to every upload. Keep the token in the environment: other users of the 
 """
 
 
-_BEFORE_A_COMMAND = (["run"], ["detect"], ["order"], ["select"], ["shard"])
+_COMMANDS = (
+    *(
+        "upload",
+        "run",
+        "detect",
+        "why",
+        "waits",
+        "verify",
+        "bounds",
+        "order",
+        "select",
+        "shard",
+        "coverage",
+        "sketch",
+        "predict",
+        "quarantine",
+    ),
+    *("status", "doctor"),
+)
+"""Each is a module of `flakeboard.commands`, in the order of the help."""
+_BEFORE_A_COMMAND = (["run"], ["detect"], ["why"], ["waits"], ["verify"], ["bounds"], ["order"], ["select"], ["shard"])
 """Words after `--` belong to the command that these start."""
 
 
@@ -31,7 +51,8 @@ class _Parser(argparse.ArgumentParser):
         super().error(redact(message))
 
 
-def build_parser() -> argparse.ArgumentParser:
+def build_parser(only: str = "") -> argparse.ArgumentParser:
+    """A parser of all commands, or of a known one alone: the others need not be loaded for it."""
     parser = _Parser(
         prog="flakeboard",
         description="Uploads test results to Flakeboard and asks whether a red build may pass.",
@@ -40,8 +61,8 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version="flakeboard " + __version__)
     commands = parser.add_subparsers(metavar="command")
-    for module in (upload, run, detect, order, select, shard, coverage, quarantine, status, doctor):
-        module.add_to(commands)
+    for name in [only] if only in _COMMANDS else _COMMANDS:
+        import_module(f"flakeboard.commands.{name}").add_to(commands)
     parser.set_defaults(command=None)
     return parser
 
@@ -50,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code. The command that it starts follows `--`."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     own, after = _split(words) if words[:1] in _BEFORE_A_COMMAND else (words, [])
-    parser = build_parser()
+    parser = build_parser(words[0] if words else "")
     options = parser.parse_args(own)
     if options.command is None:
         parser.print_help()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+from typing import Sequence
 
 _SECONDS = 10
 
@@ -27,6 +29,36 @@ def output(*arguments: str, folder: str | None = None, seconds: float = _SECONDS
 def ask(*arguments: str, folder: str | None = None) -> str:
     """Git's one-line answer, or nothing if it fails."""
     return (output(*arguments, folder=folder) or b"").decode("utf-8", "replace").strip()
+
+
+def blobs(names: Sequence[str], folder: str, seconds: float = _SECONDS) -> list[bytes | None]:
+    """The content of each `commit:path`; None for what is none. A name with a line end is none either."""
+    plain = ["" if "\n" in name else name for name in names]
+    try:
+        done = subprocess.run(
+            ["git", "cat-file", "--batch"],
+            cwd=folder,
+            input=b"".join(os.fsencode(name or ":") + b"\n" for name in plain),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=seconds,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return [None] * len(names)
+    found: list[bytes | None] = []
+    rest = memoryview(done.stdout)
+    for _ in names:
+        head, _, _ = bytes(rest[:10_000]).partition(b"\n")
+        words = head.split()
+        rest = rest[len(head) + 1 :]
+        if len(words) == 3 and words[1] == b"blob" and words[2].isdigit():
+            size = int(words[2])
+            found.append(bytes(rest[:size]))
+            rest = rest[size + 1 :]
+        else:
+            found.append(None)
+    return found
 
 
 def commit() -> str:

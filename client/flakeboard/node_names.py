@@ -16,3 +16,8 @@ def names_of(node_id: str) -> tuple[str, str]:
 
 def file_of(node_id: str) -> str:
     return node_id.partition("::")[0]
+
+
+def key_of(classname: str, name: str) -> str:
+    """A test as one string, which xdist can pass to a worker."""
+    return f"{classname}\n{name}"

@@ -30,6 +30,25 @@ def _seconds(written: str) -> float:
     return seconds
 
 
+_UNITS = {"s": 1.0, "m": 60.0, "h": 3_600.0, "": 60.0}
+
+
+def count(written: str) -> int:
+    """A whole number from 1, for argparse."""
+    if not written.isdigit() or not 1 <= int(written) <= 100_000:
+        raise argparse.ArgumentTypeError("must be a number from 1")
+    return int(written)
+
+
+def time_span(written: str) -> float:
+    """Seconds, from 90s, 10m or 1h; without a unit minutes."""
+    found = re.match(r"([0-9]+(?:\.[0-9]+)?)([smh]?)\Z", written)
+    seconds = float(found.group(1)) * _UNITS[found.group(2)] if found else 0.0
+    if not 0 < seconds <= 7 * 86_400:
+        raise argparse.ArgumentTypeError("must be a time like 90s, 10m or 1h")
+    return seconds
+
+
 def settings_of(options: argparse.Namespace) -> Settings:
     return settings_from(options.url, options.project, options.token, options.timeout, options.insecure_http)
 

@@ -1,6 +1,6 @@
 """The pytest plugin: record what ran and where, mask quarantined failures, rerun, and upload at the end.
 
-It does nothing unless one of its options is given."""
+It does nothing unless one of its options is given, and imports what an option needs only then."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from typing import Any, Iterator
 
 import pytest
 
-from flakeboard.node_names import names_of
-from flakeboard.plugin import advice, junit_report, mask, reruns, schedule_options, session_end
-from flakeboard.plugin.recorder import Recorder
-from flakeboard.reports.collection import NOTES_FOLDER
+from flakeboard.node_names import key_of, names_of
+from flakeboard.plugin import reach_options, schedule_options, trace_options, value_options
+from flakeboard.plugin_names import NOTES_FOLDER
 
 _ADVICE = "flakeboard_advice"
 _NAME = "flakeboard-session"
@@ -35,7 +34,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--flakeboard-coverage", action="store_true", help="tell coverage.py which test runs, for `flakeboard coverage`"
     )
+    group.addoption(
+        "--flakeboard-sketch", action="store_true", help="send sketches of the tests, for predictions; no source leaves"
+    )
     schedule_options.add_to(group)
+    trace_options.add_to(parser, group)
+    value_options.add_to(group)
+    reach_options.add_to(group)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: Any) -> None:
+    trace_options.start_early(early_config)
+    value_options.start_early(early_config)
+    reach_options.start_early(early_config)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -47,20 +59,31 @@ def pytest_configure(config: pytest.Config) -> None:
         from flakeboard.plugin.coverage_contexts import CoverageContexts
 
         config.pluginmanager.register(CoverageContexts(), "flakeboard-coverage")
+    if get("--flakeboard-sketch"):
+        from flakeboard.plugin.sketches import SketchesOfItems
+
+        config.pluginmanager.register(SketchesOfItems(config), "flakeboard-sketch")
     schedule_options.register(config)
+    session = config.pluginmanager.get_plugin(_NAME)
+    notes = os.environ.get(NOTES_FOLDER, "") if session is None else session.notes
+    trace_options.register(config)
+    value_options.register(config)
+    reach_options.register(config, notes)
 
 
 class _Session:
     """The plugin in one process: pytest's own, or an xdist worker."""
 
     def __init__(self, config: pytest.Config) -> None:
+        from flakeboard.plugin.recorder import Recorder
+
         self._config = config
         self._summary: list[str] = []
         self._recorder = Recorder()
         self._times = _times(config.getoption("--flakeboard-reruns"))
         given = getattr(config, "workerinput", None)
         self._is_worker = given is not None
-        self._notes = "" if self._is_worker else os.environ.pop(NOTES_FOLDER, "")
+        self.notes = self._notes = "" if self._is_worker else os.environ.pop(NOTES_FOLDER, "")
         self._name = f"pytest-{os.getpid()}.xml"
         self._advice: dict[str, Any] = given[_ADVICE] if given is not None and _ADVICE in given else self._fetch()
 
@@ -69,6 +92,7 @@ class _Session:
     def _fetch(self) -> dict[str, Any]:
         """Ask the server. Without an answer nothing is masked or rerun, and the summary says so."""
         from flakeboard import metadata
+        from flakeboard.plugin import advice
         from flakeboard.problems import Problem
         from flakeboard.server.api import Api
         from flakeboard.settings import settings_from
@@ -95,12 +119,14 @@ class _Session:
     # -- running -------------------------------------------------------------------------------------------------
 
     def _key(self, item: Any) -> str:
-        return advice.key(*names_of(item.nodeid))
+        return key_of(*names_of(item.nodeid))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: Any, nextitem: Any) -> bool | None:
         if not self._times or getattr(self._config.option, "reruns", None):
             return None  # no reruns are wanted, or pytest-rerunfailures does them
+        from flakeboard.plugin import reruns
+
         reruns.run(item, nextitem, lambda: self._reruns_of(item))
         return True
 
@@ -109,6 +135,8 @@ class _Session:
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_makereport(self, item: Any, call: Any) -> Iterator[None]:
+        from flakeboard.plugin import mask
+
         outcome = yield
         report = outcome.get_result()
         if report.when == "call" and report.outcome == "failed" and not mask.is_masked(call, report):
@@ -142,16 +170,20 @@ class _Session:
         uploads = self._config.getoption("--flakeboard-upload") and not os.environ.get("FLAKEBOARD_RUN")
         if not path and not uploads and not self._notes:
             return
+        from flakeboard.plugin import session_end
+
         truncated = session_end.cut_short(session, self._recorder, int(exitstatus))
         with tempfile.TemporaryDirectory(prefix="flakeboard-") as folder:
             files = self._write(path or os.path.join(self._notes or folder, self._name), int(exitstatus), truncated)
             if self._notes:
                 session_end.leave_note(self._notes, self._config, files, truncated)
             if uploads:
-                self._send(files, truncated)
+                self._send([*files, *trace_options.files_to_send(self._config)], folder, truncated)
 
     def _write(self, path: str, exit_status: int, truncated: str) -> list[str]:
         """Write one file, or one for each worker: `report.xml`, or `report.gw0.xml` and `report.gw1.xml`."""
+        from flakeboard.plugin import junit_report
+
         stem, suffix = os.path.splitext(path)
         files = []
         for worker, sequence in sorted(self._recorder.sequences.items()):
@@ -159,10 +191,11 @@ class _Session:
             junit_report.write(files[-1], sequence, worker, exit_status, truncated)
         return files
 
-    def _send(self, files: list[str], truncated: str) -> None:
+    def _send(self, files: list[str], folder: str, truncated: str) -> None:
         """Upload the files of all workers together. A failure is only reported: it does not fail the session."""
         from flakeboard import metadata
         from flakeboard.problems import Problem
+        from flakeboard.reach.change import companions
         from flakeboard.server.api import Api
         from flakeboard.server.packages import named, pack
         from flakeboard.settings import settings_from
@@ -170,7 +203,10 @@ class _Session:
         try:
             described = {"truncated": truncated, **schedule_options.shard_metadata(self._config)}
             api, run = Api(settings_from()), metadata.collect(described)
-            with pack(named(files, os.path.dirname(os.path.abspath(files[0]))), run) as package:
+            besides, line = companions(api, run, folder, reach_options.files_of(self._config))
+            if line:
+                self._summary.append(line)
+            with pack(named([*files, *besides], os.path.dirname(os.path.abspath(files[0]))), run) as package:
                 answer = api.upload(package)
             self._summary.append(str(answer.get("page") or answer.get("url") or ""))
         except Problem as problem:

@@ -37,12 +37,28 @@ def check_experiments(key: Key) -> None:
     _refuse_after(seconds, "too_many_experiments", sentence)
 
 
+def check_values(key: Key) -> None:
+    """Count values that were sent to be concluded from; 429 where there were too many."""
+    most = settings.VALUES_PER_HOUR
+    (seconds,) = take_each(Ask("values", _who(key), Rate(most, _HOUR)))
+    sentence = f"This token may send values {most:,} times an hour (VALUES_PER_HOUR)."
+    _refuse_after(seconds, "too_many_values", sentence)
+
+
 def check_schedules(key: Key) -> None:
     """Count a schedule; 429 where there were too many."""
     most = settings.SCHEDULES_PER_HOUR
     (seconds,) = take_each(Ask("schedules", _who(key), Rate(most, _HOUR)))
     sentence = f"This token may ask for {most:,} schedules an hour (SCHEDULES_PER_HOUR)."
     _refuse_after(seconds, "too_many_schedules", sentence)
+
+
+def check_sketches(key: Key) -> None:
+    """Count a request with sketches; 429 where there were too many."""
+    most = settings.SKETCHES_PER_HOUR
+    (seconds,) = take_each(Ask("sketches", _who(key), Rate(most, _HOUR)))
+    sentence = f"This token may send sketches {most:,} times an hour (SKETCHES_PER_HOUR)."
+    _refuse_after(seconds, "too_many_sketches", sentence)
 
 
 def _check(key: Key, project: Project, what: str, most: int, sentence: str) -> None:

@@ -2,9 +2,31 @@ from django.urls import path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from dashboard.api import channels, export
-from dashboard.api.analysis import analyses, clusters, incidents, orders, priorities, reruns, tests
-from dashboard.api.lab import coverages, dependencies, experiments, next_orders, schedules
-from dashboard.api.quarantine import gate, owners, policy, quarantines
+from dashboard.api.analysis import (
+    analyses,
+    clusters,
+    durations,
+    incidents,
+    orders,
+    predictions,
+    priorities,
+    reruns,
+    sketches,
+    tests,
+)
+from dashboard.api.lab import (
+    coverages,
+    dependencies,
+    experiments,
+    next_orders,
+    schedules,
+    traced_tests,
+    traces,
+    values,
+    why,
+)
+from dashboard.api.quarantine import gate, lifecycle, owners, policy, quarantines
+from dashboard.api.reach import base, detection_plans, rerun_sets, touched
 from dashboard.api.upload import uploads
 
 _PROJECT = "v1/projects/<slug:slug>/"
@@ -25,6 +47,9 @@ urlpatterns = [
     _below("analyses/current", analyses.CurrentAnalysisView, "api-analysis"),
     _below("tests", tests.TestListView, "api-tests"),
     _below("tests/<int:number>", tests.TestView, "api-test"),
+    _below("tests/<int:number>/durations", durations.TestDurationsView, "api-test-durations"),
+    _below("tests/<int:number>/values", values.TestValuesView, "api-test-values"),
+    _below("values", values.ValuesView, "api-values"),
     _below("clusters", clusters.ClusterListView, "api-clusters"),
     _below("clusters/<str:view>/<int:number>", clusters.ClusterView, "api-cluster"),
     _below("incidents", incidents.IncidentListView, "api-incidents"),
@@ -34,16 +59,28 @@ urlpatterns = [
     _below("reruns", reruns.RerunListView, "api-reruns"),
     _below("reruns/<int:number>", reruns.RerunView, "api-rerun"),
     _below("priorities", priorities.PriorityListView, "api-priorities"),
+    _below("predictions", predictions.PredictionListView, "api-predictions"),
+    _below("sketches", sketches.SketchListView, "api-sketches"),
+    _below("sketches/known", sketches.KnownSketchView, "api-sketches-known"),
     _below("orders/next", next_orders.NextOrderView, "api-orders-next"),
     _below("schedules", schedules.ScheduleListView, "api-schedules"),
     _below("schedules/<int:schedule_id>", schedules.ScheduleView, "api-schedule"),
+    _below("traced-tests", traced_tests.TracedTestsView, "api-traced-tests"),
+    _below("tests/<int:number>/why", why.WhyView, "api-test-why"),
+    _below("tests/<int:number>/traces", traces.TraceListView, "api-test-traces"),
+    _below("traces/<int:trace_id>", traces.TraceView, "api-trace"),
     _below("coverages", coverages.CoverageListView, "api-coverages"),
+    _below("base", base.BaseView, "api-base"),
+    _below("runs/<int:run_id>/touched", touched.TouchedView, "api-run-touched"),
+    _below("rerun-set", rerun_sets.RerunSetView, "api-rerun-set"),
+    _below("detection-plan", detection_plans.DetectionPlanView, "api-detection-plan"),
     _below("gate", gate.GateListView, "api-gates"),
     _below("gate/<int:decision_id>", gate.GateView, "api-gate"),
     _below("quarantines", quarantines.QuarantineListView, "api-quarantines"),
     _below("quarantines/export/<str:kind>", quarantines.QuarantineExportView, "api-quarantine-export"),
     _below("quarantines/<int:quarantine_id>", quarantines.QuarantineView, "api-quarantine"),
     _below("quarantines/<int:quarantine_id>/<str:action>", quarantines.QuarantineActView, "api-quarantine-act"),
+    _below("lifecycle", lifecycle.LifecycleView, "api-lifecycle"),
     _below("owners", owners.OwnersView, "api-owners"),
     _below("tests/<int:number>/owner", owners.TestOwnerView, "api-test-owner"),
     _below("channels", channels.ChannelListView, "api-channels"),

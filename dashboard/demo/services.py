@@ -12,6 +12,7 @@ from analytics.refreshing import refresh_ask
 from analytics.selectors import current_analysis
 from analytics.simulation import DEMO, History, SimulatedUpload, simulate
 from dashboard.demo.experiment import demo_experiment
+from dashboard.demo.traces import demo_traces
 from dashboard.people.audit import audit
 from dashboard.people.members import member_add
 from dashboard.people.models import Role
@@ -56,6 +57,7 @@ def demo_load(*, project_id: int) -> None:
         if not Project.objects.filter(pk=project_id).exists():
             return  # deleted while it was loading
     demo_experiment(project, history(project.created_at))
+    demo_traces(project, history(project.created_at))
     refresh_ask(project_id=project_id, delay=0)
 
 

@@ -163,3 +163,11 @@ class TicketOpening(models.Model):
     url = models.CharField(max_length=2_000, blank=True)
     number = models.IntegerField(null=True)
     error = models.TextField(blank=True)
+    state = models.CharField(max_length=6, default="open", db_default="open")
+    """What the tracker answered last: a change of it is acted on once."""
+    due_at = models.DateTimeField(null=True)
+    """When the tracker is to be asked next; null for now."""
+    tries = models.IntegerField(default=0, db_default=0)
+    """Times in a row that the tracker did not answer."""
+    told_version = models.IntegerField(null=True)
+    """The quarantine's version up to which the ticket was told of refuted fixes; null: not looked at yet."""

@@ -53,6 +53,8 @@ class Quarantine(models.Model):
     project = models.ForeignKey(Project, models.CASCADE, related_name="quarantines")
     cluster = models.IntegerField(null=True)
     """The number of the cluster that its tests were when it was made; null for one test."""
+    cluster_view = models.CharField(max_length=10, default="together", db_default="together")
+    """How the cluster was found: by failing together, or by signature."""
     state = models.CharField(max_length=8, choices=_choices(State))
     version = models.IntegerField(default=1)
     """Counts changes: who acts on an older version is told who was quicker."""
@@ -68,6 +70,8 @@ class Quarantine(models.Model):
     """Clean runs that it takes to leave, by STATISTICS 4.3, when it was made; null where there is no number."""
     policy_version = models.IntegerField(null=True)
     """The policy that made it; null where somebody did."""
+    wants_ticket = models.BooleanField(default=False, db_default=False)
+    """The policy in force when it became active opens tickets."""
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.CharField(max_length=255)
     activated_at = models.DateTimeField(null=True)

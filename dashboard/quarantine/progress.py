@@ -3,7 +3,7 @@
 A byte a report is read of each test, within the time that its quarantine holds."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import takewhile
@@ -62,10 +62,7 @@ def progress_of(quarantine: Quarantine, tests: Sequence[Test]) -> Progress:
 def progresses(quarantines: Collection[Quarantine], tests: Tests) -> dict[int, Progress]:
     """Progress by quarantine, decided by its worst test, because a cluster is released as a whole."""
     now = timezone.now()
-    spans = list(
-        _test_spans([quarantine for quarantine in quarantines if quarantine.activated_at is not None], tests, now)
-    )
-    seen = _seen(spans)
+    seen = _seen(list(_test_spans(quarantines, tests, lambda held: (held.activated_at, held.ended_at or now))))
     inside = _scopes(quarantines, seen)
     progress_by_quarantine: dict[int, Progress] = {}
     for quarantine in quarantines:
@@ -78,6 +75,18 @@ def progresses(quarantines: Collection[Quarantine], tests: Tests) -> dict[int, P
     return progress_by_quarantine
 
 
+def clean_since_end(quarantines: Collection[Quarantine], tests: Tests) -> dict[int, int]:
+    """By quarantine that ended: clean runs of its worst test since then."""
+    now = timezone.now()
+    seen = _seen(list(_test_spans(quarantines, tests, lambda ended: (ended.ended_at, now))))
+    return {
+        quarantine.pk: min(
+            (_clean(seen.get((quarantine.pk, test.pk), [])) for test in tests.get(quarantine.pk, ())), default=0
+        )
+        for quarantine in quarantines
+    }
+
+
 def _clean(history: Sequence[_TestResult]) -> int:
     """Count clean passes since the last failure; a pass after a retry is not clean."""
     ran = (result for result in history if result.verdict is not Verdict.SKIP)
@@ -87,17 +96,21 @@ def _clean(history: Sequence[_TestResult]) -> int:
 # -- what reports said -------------------------------------------------------------------------------------------
 
 
-def _test_spans(quarantines: Collection[Quarantine], tests: Tests, now: datetime) -> Iterator[_TestSpan]:
-    """The span of each quarantined test, under every number it ever had."""
+def _test_spans(
+    quarantines: Collection[Quarantine], tests: Tests, span: Callable[[Quarantine], tuple[datetime | None, datetime]]
+) -> Iterator[_TestSpan]:
+    """The span of each quarantined test, under every number it ever had; none where the span has no start."""
     every = {test.pk for quarantine in quarantines for test in tests.get(quarantine.pk, ())}
     older: dict[int, list[int]] = defaultdict(list)
     for alias_of, number in Test.objects.filter(alias_of__in=every).values_list("alias_of_id", "number"):
         older[alias_of].append(number)
     for quarantine in quarantines:
+        since, until = span(quarantine)
+        if since is None:
+            continue
         for test in tests.get(quarantine.pk, ()):
             for number in (test.number, *older[test.pk]):
-                assert quarantine.activated_at is not None
-                yield _TestSpan(quarantine.pk, test.pk, number, quarantine.activated_at, quarantine.ended_at or now)
+                yield _TestSpan(quarantine.pk, test.pk, number, since, until)
 
 
 _BYTES = f"""

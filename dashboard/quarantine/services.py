@@ -9,6 +9,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F, Max
 from django.utils import timezone
 
+from analytics.models import ClusterFinding
 from dashboard.people.audit import audit
 from dashboard.quarantine.models import DAYS, Member, Notification, Policy, Quarantine, QuarantineEvent
 from dashboard.quarantine.policy.settings import PolicySettings
@@ -80,6 +81,7 @@ class Terms:
     expires_at: datetime | None = None
     needed: int | None = None
     cluster: int | None = None
+    cluster_view: str = ClusterFinding.View.TOGETHER
     policy_version: int | None = None
 
 
@@ -104,6 +106,7 @@ def quarantine_create(
     quarantine = Quarantine(
         project=project,
         cluster=terms.cluster,
+        cluster_view=terms.cluster_view,
         state=state,
         owner=terms.owner,
         reason=terms.reason,
@@ -117,6 +120,7 @@ def quarantine_create(
         created_at=now,
         created_by=actor.name,
         activated_at=now if state is State.ACTIVE else None,
+        wants_ticket=state is State.ACTIVE and _tickets_wanted(project.pk),
     )
     try:
         with transaction.atomic():
@@ -199,14 +203,20 @@ def _values(
         raise Unusable(f"{action} changes nothing of {', '.join(sorted(changes))}.")
     values: dict[str, Any] = {**changes, "state": target}
     if target in LIVE and target != seen.state:
-        values |= {"activated_at": now, "ended_at": None}
-    if target not in LIVE:
+        values |= {"activated_at": now, "ended_at": None, "wants_ticket": _tickets_wanted(seen.project_id)}
+    if target not in LIVE and target != seen.state:
         values["ended_at"] = now
     if action in (Action.EXTEND, Action.REOPEN) or expires_at is not None:
         values["expires_at"] = _expiry(expires_at, now)
     elif action is Action.APPROVE and seen.expires_at <= now:
         values["expires_at"] = _expiry(None, now)  # it lay as a proposal for longer than it was to last
     return values
+
+
+def _tickets_wanted(project_id: int) -> bool:
+    """Whether the policy in force opens a ticket for what becomes active now."""
+    settings = Policy.objects.filter(project_id=project_id, active=True).values_list("settings", flat=True).first()
+    return PolicySettings.from_json(settings or {}).ticket
 
 
 def _follow(seen: Quarantine, target: State) -> None:

@@ -28,6 +28,9 @@ class Action(StrEnum):
     EXTEND = "extend"
     RELEASE = "release"
     FIX = "fix"
+    """Somebody, or a closed ticket, claims that the cause is gone."""
+    CONFIRM = "confirm"
+    """Its tests were clean since for as many runs as it takes; the state stays."""
     EXPIRE = "expire"
     REOPEN = "reopen"
 
@@ -67,6 +70,7 @@ TRANSITIONS: Mapping[Action, Transition] = {
     Action.EXTEND: Transition(frozenset({State.ACTIVE}), None),
     Action.RELEASE: Transition(frozenset({State.ACTIVE}), State.RELEASED),
     Action.FIX: Transition(frozenset({State.ACTIVE}), State.FIXED),
+    Action.CONFIRM: Transition(frozenset({State.FIXED}), None),
     Action.EXPIRE: Transition(frozenset({State.ACTIVE}), State.EXPIRED),
     Action.REOPEN: Transition(frozenset({State.RELEASED, State.FIXED, State.EXPIRED}), State.ACTIVE),
 }

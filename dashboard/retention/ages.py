@@ -14,6 +14,8 @@ class Ages:
     """What failures say: message, text and output. Type and signature stay as long as the report."""
     reports: int | None = 400
     """Reports and runs, with everything that hangs on them."""
+    traces: int | None = 30
+    """What single executions of flaky tests did. Differences that were found in them stay."""
     analyses: int | None = 90
     """Analyses before the current one, which is always kept."""
     decisions: int | None = 400
@@ -24,13 +26,25 @@ class Ages:
 
 MOST_DAYS = 36_500
 """A hundred years: whoever wants more says for ever."""
-LONGEST = Ages(uploads=MOST_DAYS, texts=MOST_DAYS, reports=MOST_DAYS, analyses=90, decisions=MOST_DAYS, deliveries=90)
+LONGEST = Ages(
+    uploads=MOST_DAYS,
+    texts=MOST_DAYS,
+    reports=MOST_DAYS,
+    traces=MOST_DAYS,
+    analyses=90,
+    decisions=MOST_DAYS,
+    deliveries=90,
+)
 """The most that a project can ask for: what is for trends, or tells whether a message went out, is not for ever."""
 AUDIT_DAYS = 0
 """The audit log is the instance's and not a project's: by default for ever (AUDIT_DAYS)."""
 LEAST_AUDIT_DAYS = 90
 DIGEST_DAYS = 30
 """Notes that a project's digest of a day was made; the last one stays, since the next digest begins where it ended."""
+SKETCH_DAYS = 90
+"""Sketches of tests that nobody sent again, as long as the window."""
+ANSWER_DAYS = 30
+"""What pull requests were answered about their tests."""
 ENDED_SESSION_DAYS = 1
 """A session of somebody who signed in, after its end (SESSION_SECONDS); it lets nobody in from its end on."""
 
@@ -42,15 +56,19 @@ class Cutoffs:
     uploads: datetime | None
     texts: datetime | None
     reports: datetime | None
+    traces: datetime | None
     analyses: datetime | None
     decisions: datetime | None
     deliveries: datetime | None
     digests: datetime | None
+    sketches: datetime | None
+    answers: datetime | None
 
 
 def cutoffs(ages: Ages, now: datetime) -> Cutoffs:
     of_project = {field.name: _before(getattr(ages, field.name), now) for field in fields(Ages)}
-    return Cutoffs(**of_project, digests=_before(DIGEST_DAYS, now))
+    fixed = {"digests": DIGEST_DAYS, "sketches": SKETCH_DAYS, "answers": ANSWER_DAYS}
+    return Cutoffs(**of_project, **{name: _before(days, now) for name, days in fixed.items()})
 
 
 def sessions_cutoff(now: datetime) -> datetime:

@@ -17,6 +17,7 @@ class Retention(models.Model):
     uploads = models.PositiveIntegerField(null=True, default=DEFAULTS.uploads)
     texts = models.PositiveIntegerField(null=True, default=DEFAULTS.texts)
     reports = models.PositiveIntegerField(null=True, default=DEFAULTS.reports)
+    traces = models.PositiveIntegerField(null=True, default=DEFAULTS.traces, db_default=DEFAULTS.traces)
     analyses = models.PositiveIntegerField(null=True, default=DEFAULTS.analyses)
     decisions = models.PositiveIntegerField(null=True, default=DEFAULTS.decisions)
     deliveries = models.PositiveIntegerField(null=True, default=DEFAULTS.deliveries)

@@ -22,6 +22,14 @@ _QUERIES = {
         SELECT sum(pg_column_size(verdicts) + pg_column_size(durations) + coalesce(pg_column_size("order"), 0))
         FROM ingest_report WHERE project_id = %s
     """,
+    "traces": """
+        WITH project AS (SELECT %s::bigint AS id)
+        SELECT sum(size) FROM (
+            SELECT pg_column_size(content) AS size FROM ingest_trace, project WHERE project_id = project.id
+            UNION ALL SELECT pg_column_size(data) FROM ingest_reach, project WHERE project_id = project.id
+            UNION ALL SELECT pg_column_size(members) FROM ingest_reachset, project WHERE project_id = project.id
+        ) AS kept
+    """,
     "analyses": """
         SELECT sum(pg_column_size(columns) + pg_column_size(summary)) FROM analytics_analysis WHERE project_id = %s
     """,
@@ -35,6 +43,7 @@ class Sizes:
     uploads: int | None
     texts: int | None
     reports: int | None
+    traces: int | None
     analyses: int | None
 
 

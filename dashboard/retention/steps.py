@@ -3,19 +3,23 @@ together."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from django.db.models import BooleanField, Exists, F, Func, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from analytics.lab.split_models import Collection, Split
+from analytics.lab.schedules.models import Collection, Split
+from analytics.likeness.models import Prediction, PullRequestAnswer, TestSketch
 from analytics.models import Analysis
 from dashboard.notify.models import Delivery, DigestMade
 from dashboard.quarantine.models import GateDecision
 from dashboard.retention.ages import Cutoffs
 from ingest.lab.coverage_models import Coverage
-from ingest.models import Experiment, Failure, Report, Roster, Run, Signature, Upload, UploadChunk
+from ingest.lab.value_models import ValueSeries
+from ingest.models import Experiment, Failure, Report, Roster, Run, Signature, Trace, Upload, UploadChunk
+from ingest.reach.models import Reach, ReachName, ReachSet, RunChange
 
 _NO_TEXT = {"message": "", "text": "", "system_out": "", "system_err": ""}
 _State = Upload.State
@@ -162,6 +166,63 @@ def _old_coverages(project_id: int, cutoffs: Cutoffs) -> "QuerySet[Coverage] | N
     return Coverage.objects.filter(project_id=project_id, received_at__lt=cutoffs.uploads)
 
 
+# -- what tests did ----------------------------------------------------------------------------------------------
+
+
+def _old_traces(project_id: int, cutoffs: Cutoffs) -> "QuerySet[Trace] | None":
+    if cutoffs.traces is None:
+        return None
+    return Trace.objects.filter(project_id=project_id, received_at__lt=cutoffs.traces)
+
+
+def _old_reach(project_id: int, cutoffs: Cutoffs) -> "QuerySet[Reach] | None":
+    if cutoffs.traces is None:
+        return None
+    return Reach.objects.filter(project_id=project_id, received_at__lt=cutoffs.traces)
+
+
+def _old_changes(project_id: int, cutoffs: Cutoffs) -> "QuerySet[RunChange] | None":
+    if cutoffs.traces is None:
+        return None
+    return RunChange.objects.filter(project_id=project_id, received_at__lt=cutoffs.traces)
+
+
+def _unused(model: Any) -> Callable[[int, Cutoffs], "QuerySet[Any] | None"]:
+    """Names and sets that no run has had for so long. A day more, since that is how exactly it is known."""
+
+    def old(project_id: int, cutoffs: Cutoffs) -> "QuerySet[Any] | None":
+        if cutoffs.traces is None:
+            return None
+        return model.objects.filter(project_id=project_id, seen_at__lt=cutoffs.traces - timedelta(days=1))
+
+    return old
+
+
+# -- what predictions are made of --------------------------------------------------------------------------------
+
+
+def _old_sketches(project_id: int, cutoffs: Cutoffs) -> "QuerySet[TestSketch] | None":
+    return TestSketch.objects.filter(project_id=project_id, seen_at__lt=cutoffs.sketches)
+
+
+def _old_predictions(project_id: int, cutoffs: Cutoffs) -> "QuerySet[Prediction] | None":
+    """As old as the reports that settled them, or that nobody settled."""
+    if cutoffs.reports is None:
+        return None
+    return Prediction.objects.filter(project_id=project_id, made_at__lt=cutoffs.reports)
+
+
+def _old_answers(project_id: int, cutoffs: Cutoffs) -> "QuerySet[PullRequestAnswer] | None":
+    return PullRequestAnswer.objects.filter(project_id=project_id, made_at__lt=cutoffs.answers)
+
+
+def _old_values(project_id: int, cutoffs: Cutoffs) -> "QuerySet[ValueSeries] | None":
+    """Series that no run has added to for as long as reports are kept."""
+    if cutoffs.reports is None:
+        return None
+    return ValueSeries.objects.filter(project_id=project_id, updated_at__lt=cutoffs.reports)
+
+
 # -- what was concluded and told ---------------------------------------------------------------------------------
 
 
@@ -200,6 +261,11 @@ def _delete(model: Any) -> Callable[[Ids], object]:
 STEPS = (
     Step("uploads", "uploads lose the bytes that CI sent", _old_uploads, _drop_bytes),
     Step("texts", "reports lose what their failures say", _old_texts, _drop_texts),
+    Step("traces", "traces of tests go", _old_traces, _delete(Trace)),
+    Step("reach", "what tests used goes", _old_reach, _delete(Reach)),
+    Step("changes", "what runs changed goes", _old_changes, _delete(RunChange)),
+    Step("reach_sets", "sets of used functions that no run has go", _unused(ReachSet), _delete(ReachSet)),
+    Step("reach_names", "names of functions that no run has go", _unused(ReachName), _delete(ReachName)),
     Step("reports", "reports go", _old_reports, _drop_reports),
     Step("runs", "runs without reports go", _old_runs, _delete(Run)),
     Step("experiments", "experiments go", _old_experiments, _delete(Experiment)),
@@ -209,6 +275,12 @@ STEPS = (
     Step("splits", "splits of builds go", _old_splits, _delete(Split)),
     Step("collections", "collections that no split is of go", _orphan_collections, _delete(Collection)),
     Step("coverages", "coverage by test goes", _old_coverages, _delete(Coverage)),
+    Step("sketches", "sketches of tests that were not seen again go", _old_sketches, _delete(TestSketch)),
+    Step("predictions", "predictions go", _old_predictions, _delete(Prediction)),
+    Step(
+        "answers", "what pull requests were answered about their tests goes", _old_answers, _delete(PullRequestAnswer)
+    ),
+    Step("values", "values of assertions go", _old_values, _delete(ValueSeries)),
     Step("analyses", "earlier analyses go", _old_analyses, _delete(Analysis)),
     Step("decisions", "answers of the gate go", _old_decisions, _delete(GateDecision)),
     Step("deliveries", "notifications that were sent go", _old_deliveries, _delete(Delivery)),

@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from django.template.context import RequestContext
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils.html import format_html
+from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from analytics import wording
@@ -107,6 +107,15 @@ def web_address(value: str) -> str:
 def plain(value: Any) -> str:
     """Text as a program wrote it, without its terminal's colours. Still to be escaped, as every text is."""
     return without_escapes(str(value))
+
+
+@register.filter
+def with_code(value: Any) -> SafeString:
+    """Text in which names of code stand between backticks, escaped; the names as code."""
+    parts = str(escape(without_escapes(str(value)))).split("`")
+    closed = len(parts) % 2 == 1
+    words = (f"<code>{part}</code>" if place % 2 and closed else part for place, part in enumerate(parts))
+    return mark_safe(("" if closed else "`").join(words))  # noqa: S308 - escaped above
 
 
 @register.filter

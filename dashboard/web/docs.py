@@ -24,6 +24,8 @@ _ORDER = (
         "accuracy",
         "orders",
         "schedules",
+        "predictions",
+        "bounds",
         "quarantine",
         "notifications",
         "people",

@@ -56,6 +56,16 @@ HELPS: dict[str, tuple[str, str]] = {
     "saved": ("The share of blocked runs that pass once this and all before it are fixed.", "priority"),
     # -- runs
     "flaky_run": ("A run whose every failing test is flaky: nobody broke anything.", "run-end"),
+    "likeness": (
+        "The 7 tests with the nearest sketches of their code, and the tests of its class or file; of each only those "
+        "that are known to be flaky, or ran 100 times without a failure.",
+        "predictions",
+    ),
+    "distance": ("0 for the same words as often, 1 for none in common.", "predictions"),
+    "hidden": (
+        "Flaky tests that have not failed yet: at least so many, by how many were seen to fail once and twice.",
+        "hidden-flaky-tests",
+    ),
     "regression": (
         "A run with a failing test that is not flaky and had not failed before, outside incidents.",
         "run-end",
@@ -83,6 +93,20 @@ HELPS: dict[str, tuple[str, str]] = {
         "A decision: these tests' failures don't block, for so long, and somebody answers for it.",
         "quarantine",
     ),
+    "fix": (
+        "Claimed: somebody, or a closed ticket, says so. Confirmed: clean since for as many runs as it takes. Refuted: "
+        "it passed and failed on the same code since.",
+        "fixes",
+    ),
+    "gone": (
+        "Absent from, or skipped in, the last 20 whole runs of the jobs that used to run it. That is not fixed.",
+        "the-life-of-a-flaky-test",
+    ),
+    "time_to_fix": (
+        "Half of the tests are fixed within so many days of their first quarantine. Open ones count as longer.",
+        "the-life-of-a-flaky-test",
+    ),
+    "reproduced": ("Experiments on one test that saw it fail.", "the-life-of-a-flaky-test"),
     "quarantine_state": (
         "Proposed: failures still block. Active: they don't. Released, fixed, expired, rejected: they block again.",
         "quarantine",
@@ -119,12 +143,26 @@ HELPS: dict[str, tuple[str, str]] = {
         "Runs made on purpose to learn something. They count in no rate, state, cost or gate.",
         "experiment",
     ),
+    "waits": ("How often it fails, and how long it takes, by the value of a sleep or a timeout.", "wait"),
+    "verified": ("Runs before and after a fix, in turn: does it fail less, beyond chance?", "whether-a-fix-is-one"),
+    "difference": (
+        "What is otherwise in failing executions, by traces of both. Shown where an experiment held and forced it.",
+        "differences",
+    ),
+    "difference_chance": (
+        "How often executions that are relabelled at random are told apart as well by anything that was recorded.",
+        "differences",
+    ),
     "ground": (
         "Shown: an experiment ran it. Stated: a person or CI says so. Inferred: the analysis names a partner, with p.",
         "dependency",
     ),
     "latent": ("Only experiments made it fail. Its state is what CI's runs say.", "latent"),
     "seen_pairs": ("Two tests, one directly before the other, in some order that is known to be true.", "seen-pairs"),
+    "bound": (
+        "What an approximate assertion compares with. A proposed one keeps its promise with 95 % confidence.",
+        "bounds",
+    ),
     "cause": (NUMBERS["causes"].help, NUMBERS["causes"].anchor),
     "duration": ("The median of passing and of failing executions.", "duration"),
     "duration_ratio": ("The failing median by the passing one: far longer smells of a timeout.", "duration"),
@@ -138,6 +176,11 @@ HELPS: dict[str, tuple[str, str]] = {
     "provenance": ("How we know that executions are retries of one test.", "attempt"),
     "environment": ("What differs between runs on purpose: system, version, browser.", "run"),
     "partial": ("Of a damaged file: what came before the damage is kept.", "partial"),
+    "touches": (
+        "Whether a failing test uses what changed, by the functions, files and imports that were recorded. Never a "
+        "reason for the gate.",
+        "reach",
+    ),
     "rename": ("A test that is gone and a near-identical one that is new.", "rename"),
 }
 """Word -> what it says, and its anchor in docs/concepts.md."""

@@ -3,7 +3,7 @@ from django.urls import path
 from dashboard.web import analysis, client_file, demo, docs, home
 from dashboard.web.account import account, invitation, people, sign_in, sso
 from dashboard.web.insights import cluster, clusters, incidents, orders, overview, priorities, reruns
-from dashboard.web.lab import dependencies, experiment, experiments
+from dashboard.web.lab import dependencies, experiment, experiments, near_bounds
 from dashboard.web.project import (
     audit,
     badges,
@@ -18,7 +18,7 @@ from dashboard.web.project import (
     trust,
     uploads,
 )
-from dashboard.web.quarantine import bulk, new, owners, policy, quarantine, quarantines
+from dashboard.web.quarantine import bulk, lifecycle, new, owners, policy, quarantine, quarantines
 from dashboard.web.run import case, run, runs
 from dashboard.web.test import test, tests
 
@@ -71,6 +71,7 @@ urlpatterns = [
     path("projects/<slug:slug>/clusters/<slug:view>/<int:number>", cluster.cluster_detail, name="cluster"),
     path("projects/<slug:slug>/reruns", reruns.rerun_advice, name="reruns"),
     path("projects/<slug:slug>/orders", orders.order_list, name="orders"),
+    path("projects/<slug:slug>/bounds", near_bounds.near_bounds, name="near_bounds"),
     path("projects/<slug:slug>/experiments", experiments.experiment_list, name="experiments"),
     path("projects/<slug:slug>/experiments/<str:key>", experiment.experiment_detail, name="experiment"),
     path("projects/<slug:slug>/tests/<int:number>/dependencies", dependencies.state, name="dependency_state"),
@@ -96,6 +97,7 @@ urlpatterns = [
         name="quarantine_ticket",
     ),
     path("projects/<slug:slug>/quarantine", quarantines.quarantine_list, name="quarantines"),
+    path("projects/<slug:slug>/quarantine/lifecycle", lifecycle.lifecycle, name="lifecycle"),
     path("projects/<slug:slug>/quarantine/new", new.quarantine_new, name="quarantine_new"),
     path("projects/<slug:slug>/quarantine/bulk", bulk.quarantine_bulk, name="quarantine_bulk"),
     path(
@@ -116,6 +118,7 @@ urlpatterns = [
     path("projects/<slug:slug>/settings/about", project_settings.about, name="project_about"),
     path("projects/<slug:slug>/settings/prices", project_settings.prices, name="project_prices"),
     path("projects/<slug:slug>/settings/experiments", project_settings.experiments, name="project_experiments"),
+    path("projects/<slug:slug>/settings/predictions", project_settings.predictions, name="project_predictions"),
     path("projects/<slug:slug>/delete", project_settings.delete, name="project_delete"),
     path("projects/<slug:slug>/setup", setup.setup, name="setup"),
     path("projects/<slug:slug>/setup/first-upload", setup.first_upload, name="first_upload"),

@@ -22,6 +22,8 @@ _BY_ROOT: dict[str, type[XmlFormat]] = {
     "testng-results": TestNG,
     "robot": Robot,
 }
+_TRACE = b"flakeboard_trace"
+"""The first key of a trace, which is no report whatever words are in it."""
 _FIRST_KEY = re.compile(rb'\{\s{0,200}"([^"\\]{1,100})"\s{0,9}:')
 
 
@@ -37,6 +39,8 @@ def text_format(start: bytes) -> type[TextFormat] | None:
     if go_test.START.match(start):
         return GoTest
     if key := _FIRST_KEY.match(start):
+        if key[1] == _TRACE:
+            return None
         if key[1] in ctrf.FIRST_KEYS or ctrf.NAMED.search(start):
             return Ctrf
         return Playwright if key[1] in playwright.FIRST_KEYS else None

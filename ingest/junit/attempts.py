@@ -49,6 +49,8 @@ class Details:
     """Words about its outcome from its properties."""
     former_id: str = ""
     """The value of a property that was an identity once."""
+    values: list[str] = field(default_factory=list)
+    """Properties with values of approximate assertions."""
     _least: int = 0
     """The least weight of a kept element."""
 

@@ -48,6 +48,14 @@ def key_of(place: Place, classname: str, name: str, file: str = "") -> TestKey:
     return place.suite_alone, "", name, "" if place.suite_alone else file, ""
 
 
+def keys_of_collected(classname: str, name: str, file: str) -> list[TestKey]:
+    """The identities that a report without suites, as pytest's is, may have given to a test that a runner collected."""
+    stable_class, name = stable_name(classname), stable_name(name)
+    if stable_class and stable_class != name:
+        return [("", stable_class, name, "", "")]
+    return [("", "", name, each, "") for each in dict.fromkeys(("" if classname else file, ""))]
+
+
 def place_without_browser(dialect: Dialect, suite: str, path: str) -> Place:
     """The place of a suite that names a browser, or is inside one that does."""
     stable_path = "/".join(filter(None, map(without_browser, path.split("/"))))

@@ -147,6 +147,8 @@ class _Joiner:
             at = self._row_of.setdefault(key[4] or key, len(whole.keys))
             if self._attempt_files:
                 self._bazel[at].append((folder, number))
+            if values := report.values.get(row):
+                whole.values[at] = values
             if at < len(whole.keys):
                 self._named_again(at, _occurrence(report, row))
                 continue

@@ -8,6 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from ingest.junit.problems import Warnings
+from ingest.junit.stable_names import browser_in
 from ingest.verdict import Verdict
 
 TestKey = tuple[str, str, str, str, str]
@@ -110,6 +111,8 @@ class ParsedReport:
     """Row -> attempts, for rows that failed or have more than one attempt."""
     suites: list[Suite] = field(default_factory=list)
     properties: dict[str, str] = field(default_factory=dict)
+    values: dict[int, list[str]] = field(default_factory=dict)
+    """Row -> properties with values of its approximate assertions, as written; of the file that named the test last."""
     run_errors: list[RunError] = field(default_factory=list)
     former: dict[TestKey, tuple[TestKey, ...]] = field(default_factory=dict)
     """Key -> keys under which earlier versions of this reader stored the same test."""
@@ -167,6 +170,12 @@ class ParsedReport:
             return False
         ran = (verdict for verdict in reversed(self.verdicts) if verdict != Verdict.SKIP)
         return Verdict(next(ran, int(Verdict.PASS))).failing
+
+    @property
+    def browsers(self) -> set[str]:
+        """The browsers that suites and classes name, such as `Chrome 41`."""
+        names = {name for formers in self.former.values() for former in formers for name in former[:2]}
+        return set(filter(None, (browser_in(part) for name in names for part in name.split("/"))))
 
     def cases(self) -> Iterator[Case]:
         return map(self.case, range(len(self.keys)))

@@ -198,6 +198,8 @@ class Rows:
             self._note_browser(len(self._report.keys) - 1 if row is None else row, key_of(place.former, written, name))
         if details is not None and details.former_id:
             self._note_former(len(self._report.keys) - 1 if row is None else row, details.former_id)
+        if details is not None and details.values:
+            self._report.values[len(self._report.keys) - 1 if row is None else row] = details.values
         if row is not None:
             self._named_again(row, Occurrence(verdict, _unknown(duration), attempts), file)
             return

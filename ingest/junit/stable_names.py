@@ -19,12 +19,14 @@ _STAMP = re.compile(r"[-_.][0-9]{14}\Z")
 
 
 _BROWSER = (
-    r"(?:(?:Headless)?Chrome|Chromium|Firefox|(?:Mobile[ _])?Safari|(?:Microsoft)?Edge|IE|Internet[ _]?Explorer|Opera"
-    r"|PhantomJS|Electron|jsdom|SlimerJS|Android)(?:[ _]Headless)?"
+    r"(?P<browser>(?:Headless)?Chrome|Chromium|Firefox|(?:Mobile[ _])?Safari|(?:Microsoft)?Edge|IE"
+    r"|Internet[ _]?Explorer|Opera|PhantomJS|Electron|jsdom|SlimerJS|Android)(?:[ _]Headless)?"
 )
-_KARMA = re.compile(_BROWSER + r"[ _][0-9][0-9._]{0,40}(?: ?_?\([\w ./;-]{1,60}\))?(?:\.{1,2}|\Z)", re.IGNORECASE)
+_KARMA = re.compile(
+    _BROWSER + r"[ _](?P<major>[0-9]{1,9})[0-9._]{0,40}(?: ?_?\([\w ./;-]{1,60}\))?(?:\.{1,2}|\Z)", re.IGNORECASE
+)
 """`Chrome 41.0.2272 (Mac OS X 10.8.5)`, alone or before a class (then with `_` for blanks and dots)."""
-_WEBDRIVER = re.compile(_BROWSER + r"\.[0-9][0-9_]{0,40}\.[a-z][\w]{0,30}(?:\.|\Z)", re.IGNORECASE)
+_WEBDRIVER = re.compile(_BROWSER + r"\.(?P<major>[0-9]{1,9})[0-9_]{0,40}\.[a-z][\w]{0,30}(?:\.|\Z)", re.IGNORECASE)
 """`chrome.97_0_4692_71.macosx`, alone or before a class (then perhaps after the reporter's name)."""
 _LONG = 500
 """Longer names are not cached, since the cache bounds only their number."""
@@ -75,3 +77,12 @@ def without_browser(name: str) -> str:
     if webdriver := _WEBDRIVER.search(name[:_LONG]):
         return (name[: webdriver.start()] + name[webdriver.end() :]).strip("-.")
     return name
+
+
+def browser_in(name: str) -> str:
+    """The browser that a suite or class names, with its major version, such as `Chrome 41`; empty if it names none."""
+    found = _KARMA.match(name) or _WEBDRIVER.search(name[:_LONG])
+    if found is None:
+        return ""
+    browser = found["browser"].replace("_", " ")
+    return f"{browser.capitalize() if browser.islower() else browser} {found['major']}"

@@ -35,6 +35,11 @@ EXPLICIT_ID = "flakeboard_id"
 FORMER_ID = "test_id"
 """The former one, given up because two tests could share a value."""
 
+VALUE = "flakeboard.value"
+"""A value of an approximate assertion, as the pytest plugin writes it."""
+
+_VALUES_KEPT = 50
+_LONGEST_VALUE = 2_000
 _PROPERTIES_KEPT = 200
 _BATCH = 1_000
 """Cases of another format that become rows together."""
@@ -351,6 +356,8 @@ class Target:
                 self._detail().explicit_id = value
             elif name == FORMER_ID and value:
                 self._detail().former_id = value
+            elif name == VALUE and len(self._detail().values) < _VALUES_KEPT:
+                self._detail().values.append(value[:_LONGEST_VALUE])
         elif len(self.report.properties) < _PROPERTIES_KEPT:
             self.report.properties.setdefault(name[:200], value[:1_000])
 

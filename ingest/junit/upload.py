@@ -34,7 +34,7 @@ class FileOutcome:
     report: ParsedReport | None
     error: Refused | None
     other: str = ""
-    """What it holds in place of results, if that was read: probes of an experiment."""
+    """What it is in place of results, if that is known: probes of an experiment, or a trace."""
 
     @property
     def kind(self) -> str:
@@ -49,9 +49,9 @@ class FileOutcome:
     @property
     def account(self) -> str:
         """The file's account in the ledger, one of `ACCOUNTS`."""
-        if self.report is not None or self.other:
+        if self.error is None:
             return READ
-        return NOT_RESULTS if self.error is not None and self.error.code == "not_results" else NOT_UNDERSTOOD
+        return NOT_RESULTS if self.other or self.error.code == "not_results" else NOT_UNDERSTOOD
 
     def as_dict(self) -> dict[str, Any]:
         """One flat object, as `inspect` prints and the API returns it."""
@@ -122,6 +122,10 @@ class UploadReading:
         return self.reports[0].hostname if self.reports else ""
 
     @property
+    def browsers(self) -> set[str]:
+        return set().union(*(report.browsers for report in self.reports))
+
+    @property
     def started_at(self) -> datetime | None:
         """The earliest start that a report tells."""
         return min((report.started_at for report in self.reports if report.started_at is not None), default=None)
@@ -148,14 +152,19 @@ Reader = Callable[[Member], FileOutcome | None]
 """Reads a file that is no report; None leaves it to the reader of reports."""
 
 
-def read_files(parts: Iterable[Part], limits: Limits, other: Reader | None = None) -> Iterator[FileOutcome]:
-    """Every file of an upload in turn. One bad file does not lose the others; an empty archive is a bad file."""
+def read_files(
+    parts: Iterable[Part], limits: Limits, other: Reader | None = None, refused: Reader | None = None
+) -> Iterator[FileOutcome]:
+    """Every file of an upload in turn. One bad file does not lose the others; an empty archive is a bad file.
+
+    `other` is asked before a file is read as a report, `refused` after it was refused as one."""
     budget, share = Budget(limits), Share(limits.text_total)
     for name, source in parts:
         member = None
         try:
             for member in unpack(name, source, budget):
-                yield (other(member) if other else None) or _read_member(member, limits, share)
+                outcome = (other(member) if other else None) or _read_member(member, limits, share)
+                yield (refused(member) if refused and outcome.error is not None else None) or outcome
             if member is None:
                 raise Refused("empty", "The archive holds no file.")
         except Refused as refusal:
@@ -206,13 +215,16 @@ def _without_experiment(outcome: FileOutcome) -> FileOutcome:
 
 
 def read_upload(
-    parts: Iterable[Part], limits: Limits | None = None, known: frozenset[bytes] = frozenset()
+    parts: Iterable[Part],
+    limits: Limits | None = None,
+    known: frozenset[bytes] = frozenset(),
+    refused: Reader | None = None,
 ) -> UploadReading:
-    """Read an upload's files. Files whose digest is `known` are in the run already."""
+    """Read an upload. Files whose digest is `known` are in the run already; `refused` gets what is no report."""
     limits = limits or Limits()
     merger, outcomes = Merger(limits.attempts, known), []
     read = new = 0
-    for outcome in map(_without_experiment, read_files(parts, limits)):
+    for outcome in map(_without_experiment, read_files(parts, limits, refused=refused)):
         if outcome.report is not None:
             read += 1
             if merger.add(outcome.name, outcome.report):

@@ -6,12 +6,23 @@ from django.utils import timezone
 
 
 class Experiment(models.Model):
-    """What one call of `flakeboard detect` did, at one revision: its orders, its probes and what it found."""
+    """What one call of `flakeboard detect`, `why`, `waits` or `verify` did at one revision, and what it found."""
 
     class Protocol(models.TextChoices):
         ORDERS = "orders"
         RERUNS = "reruns"
         CHANGED = "changed"
+        WHY = "why"
+        """Why one test is flaky."""
+        WAITS = "waits"
+        """How long one test must wait."""
+        VERIFY = "verify"
+        """Whether a fix of one test is one."""
+        BOUNDS = "bounds"
+        """How wide the bounds of one test must be."""
+
+    OF_ONE_TEST = (Protocol.WHY, Protocol.WAITS, Protocol.VERIFY, Protocol.BOUNDS)
+    """They have neither orders nor uploads: their answer comes with the end."""
 
     project = models.ForeignKey("ingest.Project", models.CASCADE, db_index=False)
     key = models.CharField(max_length=64)
@@ -33,11 +44,11 @@ class Experiment(models.Model):
     ended_at = models.DateTimeField(null=True)
     """When its last result arrived; null while it runs."""
     how = models.CharField(max_length=12, blank=True)
-    """How it ended: orders, budget, interrupted or crash."""
+    """How it ended: orders, done, budget, interrupted or crash."""
     results = models.JSONField(default=dict)
     """Iteration -> what the client reported at its end; experiments without iterations have "0" alone."""
     counts = models.JSONField(default=dict)
-    """Numbers for lists, made from the results and the findings."""
+    """Numbers for lists, made from the results and the findings; of experiments on one test also their sentence."""
     concluded = models.BooleanField(default=True)
     """Findings and dependencies are made of all that has arrived."""
     probes = models.IntegerField(default=0)
@@ -50,6 +61,10 @@ class Experiment(models.Model):
     @property
     def is_finished(self) -> bool:
         return self.ended_at is not None
+
+    @property
+    def is_of_one_test(self) -> bool:
+        return self.protocol in self.OF_ONE_TEST
 
 
 class ExperimentOrder(models.Model):

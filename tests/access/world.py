@@ -10,11 +10,11 @@ from django.utils import timezone
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
-from analytics.lab.collected_tests import CollectedTests
-from analytics.lab.schedule_request import SHARD, ScheduleRequest
-from analytics.lab.scheduler import make_schedule
+from analytics.lab.schedules.collected_tests import CollectedTests
+from analytics.lab.schedules.models import Split
+from analytics.lab.schedules.request import SHARD, ScheduleRequest
+from analytics.lab.schedules.scheduler import make_schedule
 from analytics.lab.services import dependency_state
-from analytics.lab.split_models import Split
 from analytics.models import ClusterFinding, IncidentFinding
 from dashboard.ci_trust.repositories import TrustRequest as Trusted
 from dashboard.ci_trust.repositories import repository_trust
@@ -27,10 +27,12 @@ from dashboard.quarantine.services import Actor, Terms, quarantine_create
 from dashboard.quarantine.states import Action, ActorKind
 from ingest.lab.services import experiment_begin
 from ingest.metadata import RunMetadata
-from ingest.models import Project, Rename, Report, Test, Token, Upload
+from ingest.models import Project, Rename, Report, Test, Token, Trace, Upload
 from ingest.processing import upload_process
 from ingest.services import project_create, token_create, token_revoke, upload_receive
 from tests.conftest import body_of
+from tests.lab.experiments import junit
+from tests.lab.why.uploads import send, trace, trace_file
 from tests.people.signed_in import browser_of, member
 
 PEOPLE = ("anonymous", "viewer", "maintainer", "administrator", "stranger", "instance")
@@ -95,7 +97,14 @@ def _things(project: Project) -> dict[str, Any]:
         "member_id": member(by, project, Role.VIEWER).memberships.get().pk,
         **({"cluster": (cluster.view, cluster.number)} if cluster else {}),
         "schedule_id": _split(project).pk,
+        "trace_id": _trace(project).pk,
     }
+
+
+def _trace(project: Project) -> Trace:
+    test = "tests/test_traced.py::test_it"
+    send(project, junit([test]), trace_file(trace(test)), build_id="traced")
+    return Trace.objects.get(project=project)
 
 
 def _split(project: Project) -> Split:

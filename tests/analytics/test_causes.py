@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analytics.kernel.cause_rules import RULES, Category, Ecosystem, read
-from analytics.kernel.causes import Cause, FailurePlace, Observations, Strength, causes_of
+from analytics.kernel.causes.evidence import Cause, FailurePlace, Observations, Strength, causes_of
+from analytics.kernel.causes.remedies import remedy
+from analytics.kernel.causes.rules import RULES, Category, Ecosystem, read
 from analytics.kernel.durations import DurationVerdict, Hint
 from analytics.kernel.orders import OrderKind, OrderVerdict
 from ingest.junit.problems import Refused
@@ -358,3 +359,13 @@ def test_durations_hint_at_waiting(hint: Hint, expected: set[Category]) -> None:
 def test_one_bad_host_is_infrastructure() -> None:
     (cause,) = causes_of([], Observations(failures=6, host=FailurePlace("runner-7", 5, 20, 1, 300)))
     assert (cause.category, cause.strength) == (C.INFRASTRUCTURE, Strength.PLACE)
+
+
+@pytest.mark.parametrize("category", Category)
+def test_every_cause_has_a_remedy_in_one_line(category: Category) -> None:
+    assert remedy(category.value).endswith(".")
+    assert len(remedy(category.value)) < 110
+
+
+def test_a_category_of_the_past_has_no_remedy() -> None:
+    assert remedy("witchcraft") == ""

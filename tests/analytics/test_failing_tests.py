@@ -7,7 +7,7 @@ import pytest
 
 from analytics.kernel.flakiness import State
 from analytics.runs.failing_tests import Excuse, FailureFacts, Group, group_of, sentence_of
-from dashboard.quarantine.gate.decision import FailingTest
+from dashboard.quarantine.gate.inputs import FailingTest
 from tests.paths import ROOT
 
 NEW, BROKEN, FLAKY = Group.NEW, Group.BROKEN, Group.FLAKY

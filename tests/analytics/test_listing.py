@@ -10,7 +10,7 @@ from analytics.columns.formulas import RERUN_STATES
 from analytics.columns.query import Choice, Page, Sort, chosen_rows, sorted_rows, values
 from analytics.columns.rows import test_row as row_of
 from analytics.columns.rows import test_rows as rows_of
-from analytics.columns.schema import CATEGORIES, ORDER_KINDS, SORTABLE
+from analytics.columns.schema import CATEGORIES, ORDER_KINDS, PREDICTIONS, SORTABLE
 from analytics.kernel.flakiness import State
 from analytics.rerun_advice import rerun_advice
 
@@ -36,10 +36,12 @@ def columns_of(rows: list[dict[str, float]]) -> Columns:
     rows = [
         {"attempts_failed": row.get("failed", 0), "attempts_executed": row.get("executed", 0)} | row for row in rows
     ]
-    told = {
+    stored = {
         "number": np.arange(len(rows), dtype=np.int32) * 3 + 5,
-        "state": np.array([row.get("state", 0) for row in rows], dtype=np.uint8),
-        "order_kind": np.array([row.get("order_kind", 0) for row in rows], dtype=np.uint8),
+        **{
+            name: np.array([row.get(name, 0) for row in rows], dtype=np.uint8)
+            for name in ("state", "order_kind", "prediction")
+        },
         **{
             name: np.array([row.get(name, -1) for row in rows], dtype=np.int32)
             for name in ("cluster", "signature_cluster")
@@ -47,7 +49,7 @@ def columns_of(rows: list[dict[str, float]]) -> Columns:
         **{name: np.array([row.get(name, 0) for row in rows], dtype=np.int32) for name in COUNTS},
         **{name: np.array([row.get(name, np.nan) for row in rows], dtype=np.float64) for name in FLOATS},
     }
-    return Columns(encode_columns(told))
+    return Columns(encode_columns(stored))
 
 
 def shown(columns: Columns, rows: np.ndarray) -> list[int]:
@@ -57,7 +59,7 @@ def shown(columns: Columns, rows: np.ndarray) -> list[int]:
 FLAKY = {"state": State.FLAKY, "failed": 2, "executed": 10}
 MANY = columns_of(
     [
-        {"state": State.STABLE, "executed": 100},
+        {"state": State.STABLE, "executed": 100, "prediction": PREDICTIONS.index("likely")},
         FLAKY | {"causes": 1 << CATEGORIES.index("network") | 1, "order_kind": ORDER_KINDS.index("OD")},
         {"state": State.UNEXECUTED, "skipped": 4},
         FLAKY | {"failed": 5, "causes": 1, "cluster": 7, "cost": 3.0},
@@ -75,6 +77,7 @@ MANY = columns_of(
         (Choice(cause="network"), [8]),
         (Choice(cause=CATEGORIES[0]), [8, 14]),
         (Choice(order_kind="OD"), [8]),
+        (Choice(prediction="likely"), [5]),
         (Choice(min_executed=20), [5, 17, 20]),
         (Choice(numbers=np.array([20, 11, 4])), [11, 20]),
         (Choice(state="flaky", min_executed=11), [20]),
@@ -176,6 +179,7 @@ def test_a_row_has_plain_values_and_none_where_there_is_no_number() -> None:
     assert (stable.state, stable.executed, stable.rate.value, stable.default_branch) == (State.STABLE, 100, 0.0, None)
     assert (flaky.causes, flaky.order_kind, flaky.seconds) == ((CATEGORIES[0], "network"), "OD", None)
     assert (absent.number, absent.state, absent.rate, absent.executed) == (6, State.UNEXECUTED, None, 0)
+    assert (stable.prediction, flaky.prediction, absent.prediction) == ("likely", None, None)
     assert row_of(MANY, 11).rate is None
     assert type(flaky.failed) is int
 

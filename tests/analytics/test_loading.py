@@ -1,7 +1,9 @@
 """From stored reports to arrays: what the loader makes of uploads is what happened."""
 
-from dataclasses import asdict, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,21 +16,42 @@ from analytics.loaders import Filter, Loaded, load
 from analytics.simulation import History, Settings, simulate
 from ingest.metadata import RunMetadata
 from ingest.models import Project, Report, Test
-from tests.conftest import Send
+from ingest.processing import upload_process
+from ingest.services import project_create, upload_receive
+from tests.api_client import committed_once
+from tests.conftest import Send, body_of
 
 SMALL = Settings(seed=5, tests=60, suites=5, days=12, commits_a_day=3, regressions=2, renames=0, new_tests=2)
 
 
-@pytest.fixture(params=[False, True], ids=["pytest, no retries", "surefire, retries"])
-def history(request: pytest.FixtureRequest) -> History:
-    return simulate(replace(SMALL, retries=request.param))
+@dataclass(frozen=True)
+class StoredHistory:
+    project: Project
+    history: History
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["pytest, no retries", "surefire, retries"])
+def stored(request: pytest.FixtureRequest, django_db_setup: None, django_db_blocker: Any) -> Iterator[StoredHistory]:
+    """Sent once: the tests only read it."""
+
+    def make() -> StoredHistory:
+        history = simulate(replace(SMALL, retries=request.param))
+        project = project_create(slug="simulated", name="Simulated")
+        for upload in history.uploads():
+            metadata = RunMetadata.from_json(upload.metadata)
+            received, _ = upload_receive(
+                project=project, body=body_of(*upload.files), metadata=metadata, stated_at=metadata.started_at
+            )
+            upload_process(upload_id=received.pk)
+        return StoredHistory(project, history)
+
+    with committed_once(django_db_blocker, make) as made:
+        yield made
 
 
 @pytest.fixture
-def loaded(history: History, project: Project, send: Send) -> Loaded:
-    for upload in history.uploads():
-        send(*upload.files, **asdict(RunMetadata.from_json(upload.metadata)))
-    return load(project)
+def loaded(stored: StoredHistory, db: None) -> Loaded:
+    return load(stored.project)
 
 
 def numbers(history: History, project: Project) -> Ints:
@@ -49,9 +72,9 @@ def rows(window: Window, number_of: Ints) -> list[tuple[object, ...]]:
     return sorted(zip(*(column.tolist() for column in columns), said, seconds.tolist(), strict=True))
 
 
-def test_what_is_loaded_is_what_was_simulated(history: History, project: Project, loaded: Loaded) -> None:
-    told, ours = history.window(), loaded.window
-    to_db = numbers(history, project)
+def test_what_is_loaded_is_what_was_simulated(stored: StoredHistory, loaded: Loaded) -> None:
+    told, ours = stored.history.window(), loaded.window
+    to_db = numbers(stored.history, stored.project)
     ran = np.flatnonzero(told.first >= 0)
     for name in ("executed", "failed", "skipped", "extra", "first", "last"):
         assert getattr(told, name)[ran].tolist() == getattr(ours, name)[to_db[ran]].tolist(), name
@@ -89,15 +112,16 @@ def conclusions(found: Analysis, number_of: Ints) -> dict[int, tuple[object, ...
     )
 
 
-def test_the_loaded_window_gives_the_same_conclusions(history: History, project: Project, loaded: Loaded) -> None:
-    told, ours = analyse(history.window()), analyse(loaded.window)
-    to_db = numbers(history, project)
+def test_the_loaded_window_gives_the_same_conclusions(stored: StoredHistory, loaded: Loaded) -> None:
+    told, ours = analyse(stored.history.window()), analyse(loaded.window)
+    to_db = numbers(stored.history, stored.project)
     assert conclusions(told, to_db) == conclusions(ours, np.arange(len(loaded.window.executed)))
     assert np.flatnonzero(told.incident).tolist() == np.flatnonzero(ours.incident).tolist()
     assert {State.FLAKY, State.BROKEN} <= set(ours.failed.state.tolist())
 
 
-def test_filters_choose_reports(history: History, project: Project, loaded: Loaded) -> None:
+def test_filters_choose_reports(stored: StoredHistory, loaded: Loaded) -> None:
+    project = stored.project
     main = load(project, Filter(default_branch=True)).window.reports
     other = load(project, Filter(default_branch=False)).window.reports
     assert len(main) + len(other) == len(loaded.report_ids)
@@ -167,7 +191,7 @@ def test_a_report_deleted_meanwhile_is_left_out(project: Project, send: Send, mo
 
     def then_deleted(*args: object) -> object:
         found = reports(*args)  # type: ignore[arg-type]
-        Report.objects.order_by("pk")[0].delete()
+        Report.objects.filter(project=project).order_by("pk")[0].delete()
         return found
 
     monkeypatch.setattr(loaders, "_reports", then_deleted)

@@ -30,8 +30,9 @@ FEW = {
 
 
 def small(name: str) -> History:
-    settings = replace(WORLDS[name][0], seed=4, tests=60, suites=5, days=4, flakes=FEW, fixed_flakes=0, new_flakes=0)
-    return simulate(replace(settings, lowest_rate=0.05, incidents=1, pull_request_regressions=0, regressions=1))
+    few = {"seed": 4, "tests": 30, "suites": 5, "days": 3, "commits_a_day": 2, "incidents": 1, "regressions": 1}
+    settings = replace(WORLDS[name][0], **few, flakes=FEW, fixed_flakes=0, new_flakes=0)
+    return simulate(replace(settings, lowest_rate=0.05, pull_request_regressions=0))
 
 
 def receive_all(project: Project, history: History) -> None:

@@ -18,9 +18,13 @@ from dashboard.charts import (
     rate_trend,
     rerun_curve,
     retries,
+    role_spans,
+    run_values,
     runs_per_day,
     savings,
     signature_share,
+    value_tail,
+    wait_curve,
 )
 from dashboard.charts.rate import Rate
 from dashboard.charts.rows import RateRow
@@ -158,6 +162,27 @@ class Sample:
 
 _ORDERS = [RateRow("a1b2c3d4", rate(14, 1_203)), RateRow(HOSTILE, rate(12, 12)), RateRow(LONG, rate(0, 3))]
 
+
+def _waits() -> wait_curve.WaitCurve:
+    rows = ((0.0, 10, 10), (0.03125, 12, 20), (0.0442, 9, 60), (0.0625, 0, 100), (0.125, 1, 100), (0.5, 0, 62))
+    values = [
+        wait_curve.WaitValue(seconds, rate(failed, runs), None if failed == runs else 0.1 + seconds)
+        for seconds, failed, runs in rows
+    ]
+    return wait_curve.WaitCurve(tuple(values), 0.5, 0.2)
+
+
+SAMPLE_WAITS = _waits()
+
+
+def _value_tail() -> value_tail.ValueTail:
+    values = tuple(sqrt(place) * (1 if place % 3 else -1) / 10 for place in range(300))
+    x = tuple(1.2 + place / 20 for place in range(60))
+    share = tuple(0.1 * 0.8**place for place in range(60))
+    band = {"low": tuple(value / 3 for value in share), "high": tuple(min(value * 3, 1.0) for value in share)}
+    return value_tail.ValueTail(values, 1.5, 2.75, False, x, share, **band)
+
+
 SAMPLES = [
     Sample(runs_per_day, _run_days(), runs_per_day.RunsPerDay(())),
     Sample(rate_trend, _trend(), rate_trend.RateTrend((rate_trend.DayRate(START, rate(0, 0)),))),
@@ -179,5 +204,29 @@ SAMPLES = [
         _incidents(),
         incident_timeline.IncidentTimeline((), datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 4, 1, tzinfo=UTC)),
     ),
+    Sample(
+        run_values,
+        run_values.RunValues(failing=(0.51, 0.52, 0.5), passing=(0.02, 0.021, 0.03, 0.04), unit="s"),
+        run_values.RunValues((), ()),
+    ),
+    Sample(
+        run_values,
+        run_values.RunValues(failing=(1.0,) * 9, passing=(0.0,) * 40 + (1.0,), is_yes_no=True),
+        run_values.RunValues((), ()),
+    ),
+    Sample(
+        role_spans,
+        role_spans.RoleSpans(
+            (
+                role_spans.Span(f"`time.sleep` ({HOSTILE})", "main", True, 0.01, 50.0),
+                role_spans.Span("`end of thread`", f"main/{LONG}#1", True, 80.0, 80.1),
+                role_spans.Span("`time.sleep`", "main", False, 0.01, 50.0),
+                role_spans.Span("`end of thread`", "main/flush#1", False, 20.0, 20.1),
+            )
+        ),
+        role_spans.RoleSpans(()),
+    ),
     Sample(order_rates, order_rates.OrderRates(tuple(_ORDERS)), order_rates.OrderRates(())),
+    Sample(wait_curve, SAMPLE_WAITS, wait_curve.WaitCurve((), 0.5, None)),
+    Sample(value_tail, _value_tail(), value_tail.ValueTail((), None, None, False)),
 ]

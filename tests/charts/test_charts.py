@@ -22,11 +22,12 @@ from dashboard.charts import (
     runs_per_day,
     savings,
     signature_share,
+    wait_curve,
 )
 from dashboard.charts.figure import day_axis
 from dashboard.charts.rate import highest
 from dashboard.charts.sparkline import rate_sparkline, verdict_strip
-from tests.charts.samples import HOSTILE, LONG, SAMPLES, START, Sample, rate
+from tests.charts.samples import HOSTILE, LONG, SAMPLE_WAITS, SAMPLES, START, Sample, rate
 from tests.conftest import ROOT
 
 every_chart = pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
@@ -164,6 +165,18 @@ def test_the_three_rerun_numbers_are_marked_with_their_cost() -> None:
     marks = [(trace["x"], trace["name"]) for trace in drawn(rerun_curve.chart(data))["data"] if "name" in trace]
     assert marks == [([3, 3], "get past it: 3, 4.2 s")]
     assert rerun_curve.table(data).rows[1] == ("to confirm a fix", "more than the limit", "–")
+
+
+def test_a_wait_of_no_time_has_a_place_on_the_log_axis() -> None:
+    figure = drawn(wait_curve.chart(SAMPLE_WAITS))
+    failing, took, now, proposed = figure["data"]
+    assert failing["x"][0] == pytest.approx(0.03125 / 3, rel=1e-4) and failing["y"][0] == 1.0
+    axis = figure["layout"]["xaxis"]
+    assert axis["ticktext"][0] == "0 ms" and axis["tickvals"][0] == failing["x"][0]
+    assert took["yaxis"] == "y2" and took["y"][0] is None
+    assert (now["name"], proposed["name"]) == ("now: 500 ms", "proposed: 200 ms")
+    removed = drawn(wait_curve.chart(replace(SAMPLE_WAITS, proposal=0.0)))["data"][3]
+    assert removed["name"] == "proposed: none" and removed["x"][0] == failing["x"][0]
 
 
 def test_durations_say_median_and_count_and_stay_small() -> None:
@@ -350,3 +363,15 @@ def test_a_day_that_stands_alone_has_a_bar_that_can_be_seen() -> None:
     two = runs_per_day.RunsPerDay((day, replace(day, day=date(2026, 5, 2))))
     beside = runs_per_day.chart(two)
     assert beside is not None and not any("width" in trace for trace in beside["data"])
+
+
+def test_values_are_binned_whole_and_bounds_are_marked_with_their_number() -> None:
+    sample = next(sample for sample in SAMPLES if sample.name == "value_tail")
+    figure = drawn(sample.chart(sample.data))
+    assert sum(figure["data"][0]["y"]) == 300
+    assert [note["text"] for note in figure["layout"]["annotations"]] == ["present bound 1.5", "proposed 2.75"]
+    assert [shape["x0"] for shape in figure["layout"]["shapes"]] == [1.5, 2.75]
+    assert figure["layout"]["yaxis"]["type"] == "log"
+    assert sum(int(row[2]) for row in sample.module.table(sample.data).rows) == 300
+    least = replace(sample.data, values=(-1.7e308, 1.7e308))
+    assert sum(drawn(sample.chart(least))["data"][0]["y"]) == 2

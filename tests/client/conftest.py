@@ -30,12 +30,16 @@ def _no_ci(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With FIRST_CASES=1 one case of each test: test_oldest_python.py asks for it."""
-    if os.environ.get("FIRST_CASES") != "1":
+    """With FIRST_CASES=n the first case of each test, and of a file its first n tests: test_oldest_python.py asks for it."""
+    most = int(os.environ.get("FIRST_CASES", "0"))
+    if not most:
         return
-    first = {item.nodeid.partition("[")[0]: item for item in reversed(items)}
-    config.hook.pytest_deselected(items=[item for item in items if item not in first.values()])
-    items[:] = [item for item in items if item in first.values()]
+    files: dict[str, dict[str, pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.nodeid.partition("::")[0], {}).setdefault(item.nodeid.partition("[")[0], item)
+    chosen = {item for tests in files.values() for item in list(tests.values())[:most]}
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+    items[:] = [item for item in items if item in chosen]
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from email.utils import formatdate
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from flakeboard import cli
 from flakeboard.commands import doctor
 from flakeboard.server.transport import Answer
 
-from tests.client.commands import GREEN
+from tests.client.commands import GREEN, environ_with, python
 from tests.client.misbehaving import TOKEN, Misbehaving, error
 
 ROW = {
@@ -217,3 +218,13 @@ def test_a_clock_that_is_wrong_is_told() -> None:
 def test_nothing_is_set_up(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
     assert cli.main(["doctor"]) == 1
     assert "FAIL  No address:" in capsys.readouterr().out
+
+
+def test_a_command_loads_no_other_one() -> None:
+    """CI starts it many times a day; `--help` tells of all of them."""
+    code = "import sys; from flakeboard import cli; cli.build_parser({!r}); print('flakeboard.commands.why' in sys.modules)"
+    for word, others in (("run", "False"), ("--help", "True")):
+        done = subprocess.run(
+            python(code.format(word)), env=environ_with(), stdout=subprocess.PIPE, text=True, check=True
+        )
+        assert done.stdout.strip() == others

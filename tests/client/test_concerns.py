@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import flakeboard
 import pytest
 from flakeboard.problems import Problem
 from flakeboard.schedules.changes import WorkTree
@@ -280,3 +281,15 @@ def test_lines_know_their_function_and_statement() -> None:
     assert lines.place(17).function is None
     assert lines.place(10).statement == lines.place(11).statement == (10, 11)
     assert lines.place(100) is None
+
+
+def test_what_flakeboard_itself_leaves_in_the_checkout_is_no_change(
+    shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CI downloads the client there, and lists and experiments are written there."""
+    (shop / ".flakeboard").mkdir()
+    for name in ("flakeboard.pyz", "flakeboard.pyz.sha256", "list.txt", ".flakeboard/experiment-1.jsonl", "data.json"):
+        (shop / name).write_text("x")
+    monkeypatch.setattr(flakeboard, "__file__", str(shop / "flakeboard.pyz" / "flakeboard" / "__init__.py"))
+    tree = WorkTree(["list.txt", ""])
+    assert [file.path for file in tree.changed_since("HEAD")] == ["data.json"]

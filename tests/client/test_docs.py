@@ -14,11 +14,12 @@ from tests.client.conftest import ROOT
 
 PAGES = sorted((ROOT / "docs" / "ci").glob("*.md"))
 ORDERS = ROOT / "docs" / "orders.md"
+WAITS = ROOT / "docs" / "waits.md"
 COMMAND = re.compile(r"python3 flakeboard\.pyz ([^\n`]+)")
 
 
 def commands() -> Iterator[list[str]]:
-    for page in (*PAGES, ORDERS):
+    for page in (*PAGES, ORDERS, WAITS):
         for found in COMMAND.finditer(page.read_text(encoding="utf-8")):
             line = re.sub(r"\$\(\(.*?\)\)", "1", found.group(1))
             words = shlex.split(line if line.count("'") % 2 == 0 else line.rstrip("'"))

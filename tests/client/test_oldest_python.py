@@ -36,10 +36,10 @@ def test_every_module_of_the_client_is_written_in_the_oldest_python(python: str,
 
 
 def test_the_clients_tests_pass_on_the_oldest_python(python: str) -> None:
-    """One case of each: the others are about data and not about the language. Nor is the one that is about size."""
+    """Some of each file: `make lint` checks the language of every line, and this that it runs. Size is no matter here."""
     own = ("-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", ".", "--confcutdir", "tests/client")
     chosen = ("tests/client", "--ignore", "tests/client/test_oldest_python.py", "-k", "not thousand_files")
-    done = quietly(python, "-m", "pytest", "-q", *own, *chosen, FIRST_CASES="1")
+    done = quietly(python, "-m", "pytest", "-q", *own, *chosen, FIRST_CASES="5")
     assert done.returncode == 0, done.stdout[-3_000:]
     passed = re.search(r"(\d+) passed", done.stdout)
-    assert passed and int(passed[1]) > 150, done.stdout[-3_000:]
+    assert passed and int(passed[1]) > 60, done.stdout[-3_000:]

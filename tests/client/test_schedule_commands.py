@@ -161,3 +161,82 @@ def test_the_list_can_go_to_the_output(suite: Path, server: Misbehaving) -> None
     server.answers = [answer(kind="order", order=[3, 2, 1, 0])]
     done = flakeboard("order", *PYTEST, cwd=suite, environ=server.environ(**BUILD))
     assert [line for line in done.stdout.splitlines() if "::" in line] == IDS[::-1]
+
+
+# -- rehearsals --------------------------------------------------------------------------------------------------
+
+DEPENDENT = """
+state = {"ready": False, "dirty": 0}
+
+def test_setter():
+    state["ready"] = True
+
+def test_brittle():
+    assert state["ready"]
+
+def test_plain():
+    pass
+
+def test_victim():
+    assert state["dirty"] < 2
+
+def test_polluter_one():
+    state["dirty"] += 1
+
+def test_polluter_two():
+    state["dirty"] += 1
+
+def test_broken():
+    assert 0
+"""
+BRITTLE, VICTIM, ONE, TWO = 1, 3, 4, 5
+
+
+@pytest.fixture
+def dependent(tmp_path: Path) -> Path:
+    (tmp_path / "test_d.py").write_text(DEPENDENT)
+    return tmp_path
+
+
+def test_a_rehearsal_puts_right_what_fails_by_the_order(dependent: Path, server: Misbehaving) -> None:
+    """A group of two polluters, a brittle test, and one that fails in any order."""
+    server.answers = [answer(kind="order", order=[BRITTLE, ONE, 6, TWO, VICTIM, 0, 2])]
+    words = ("order", "--rehearse", "--explain", "--out=list.txt", *PYTEST)
+    done = flakeboard(*words, cwd=dependent, environ=server.environ(**BUILD))
+    assert done.returncode == 0, done.stdout
+    names = [line.rpartition("::")[2] for line in listed(dependent / "list.txt")]
+    assert sorted(names) == sorted(line[4:-3] for line in DEPENDENT.splitlines() if line.startswith("def "))
+    assert names.index("test_setter") < names.index("test_brittle")
+    assert names.index("test_victim") < names.index("test_polluter_two")
+    assert "test_d.py::test_broken fails in the original order, too" in done.stdout
+    assert "rehearsal 1 of at most 5: 2 failed by the order" in done.stdout
+    assert "rehearsal 2 of at most 5: 0 failed by the order" in done.stdout
+    assert "rehearsed: test_d.py::test_brittle needs test_d.py::test_setter" in done.stdout
+    both = "test_d.py::test_polluter_one and test_d.py::test_polluter_two"
+    assert f"rehearsed: test_d.py::test_victim fails behind {both}" in done.stdout
+
+
+def test_a_rehearsed_shard_gets_the_setter_that_it_lacks(dependent: Path, server: Misbehaving) -> None:
+    server.answers = [split([BRITTLE, 2], [0, VICTIM, ONE, TWO, 6])]
+    words = ("shard", "--index=1", "--total=2", "--rehearse", "--out=list.txt", *PYTEST)
+    done = flakeboard(*words, cwd=dependent, environ=server.environ(**BUILD))
+    assert done.returncode == 0, done.stdout
+    names = [line.rpartition("::")[2] for line in listed(dependent / "list.txt")]
+    assert names == ["test_setter", "test_brittle", "test_plain"]
+
+
+def test_what_a_rehearsal_cannot_explain_is_a_warning(tmp_path: Path, server: Misbehaving) -> None:
+    (tmp_path / "test_e.py").write_text(
+        "import pathlib\n\ndef test_a():\n    pass\n\ndef test_once():\n    path = pathlib.Path('ran')\n"
+        "    assert not path.exists()\n    path.touch()\n"
+    )
+    server.answers = [answer(kind="order", order=[1, 0])]
+    done = flakeboard("order", "--rehearse", "--out=list.txt", *PYTEST, cwd=tmp_path, environ=server.environ(**BUILD))
+    assert done.returncode == 0, done.stdout
+    assert "test_e.py::test_once failed in the rehearsal, and no order is known that mends it" in done.stdout
+    assert len(listed(tmp_path / "list.txt")) == 2
+
+
+def test_all_shards_are_not_rehearsed(suite: Path, server: Misbehaving) -> None:
+    words = ("shard", "--total=2", "--all=lists", "--rehearse", *PYTEST)
+    assert flakeboard(*words, cwd=suite, environ=server.environ(**BUILD)).returncode == 2

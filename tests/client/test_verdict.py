@@ -53,6 +53,14 @@ def test_no_more_annotations_than_github_shows() -> None:
     assert len(github_summary.error_lines(many)) == 10
 
 
+def test_a_summary_says_what_helps_against_a_flaky_test() -> None:
+    row = {"name": "test_total", "class": "flaky", "sentence": "It is flaky.", "remedy": "Compare with a tolerance."}
+    known = decision_from({"decided": True, "failing": [row, {**row, "remedy": ["no text"]}]})
+    first, second = (line for line in github_summary.summary(known, 1, 1).splitlines() if "test\\_total" in line)
+    assert first.endswith("It is flaky\\. What helps\\: Compare with a tolerance\\. |")
+    assert second.endswith("It is flaky\\. |"), "from an older server, or nonsense"
+
+
 def test_a_summary_has_no_markup_from_outside() -> None:
     text = github_summary.summary(nasty(), 1, 1)
     assert "<img>" not in text and "javascript" not in text

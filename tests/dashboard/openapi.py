@@ -1,5 +1,6 @@
 """Whether an answer is what the OpenAPI schema says: its schemas as JSON schemas, nothing unsaid allowed."""
 
+from functools import cache
 from typing import Any
 
 import yaml
@@ -7,15 +8,25 @@ from django.test import Client
 from jsonschema import Draft202012Validator
 
 
+@cache
+def _document() -> dict[str, Any]:
+    """Made once a process: it depends on the code alone."""
+    return yaml.load(Client().get("/api/schema").content, yaml.CSafeLoader)
+
+
+@cache
+def _components() -> Any:
+    return _strict(_document()["components"])
+
+
 class Schema:
     def __init__(self) -> None:
-        self.document = yaml.safe_load(Client().get("/api/schema").content)
+        self.document = _document()
 
     def check(self, operation_id: str, status: int, body: Any) -> None:
         """Fail with the first place where the body is not as said."""
         content = self.operation(operation_id)["responses"][str(status)]["content"]
-        schema = self._strict(content["application/json"]["schema"])
-        schema["components"] = self._strict(self.document["components"])
+        schema = {**_strict(content["application/json"]["schema"]), "components": _components()}
         errors = sorted(Draft202012Validator(schema).iter_errors(body), key=lambda error: str(error.path))
         assert not errors, (operation_id, list(errors[0].absolute_path), errors[0].message)
 
@@ -29,13 +40,14 @@ class Schema:
         assert len(found) == 1
         return found[0]
 
-    def _strict(self, part: Any) -> Any:
-        """`nullable` as JSON schema says it, and no property besides those that are named."""
-        if isinstance(part, list):
-            return [self._strict(one) for one in part]
-        if not isinstance(part, dict):
-            return part
-        told = {name: self._strict(inner) for name, inner in part.items() if name != "nullable"}
-        if part.get("type") == "object" and "properties" in part and isinstance(part["properties"], dict):
-            told.setdefault("additionalProperties", False)
-        return {"anyOf": [told, {"type": "null"}]} if part.get("nullable") is True else told
+
+def _strict(part: Any) -> Any:
+    """`nullable` as JSON schema says it, and no property besides those that are named."""
+    if isinstance(part, list):
+        return [_strict(inner) for inner in part]
+    if not isinstance(part, dict):
+        return part
+    strict = {name: _strict(inner) for name, inner in part.items() if name != "nullable"}
+    if part.get("type") == "object" and "properties" in part and isinstance(part["properties"], dict):
+        strict.setdefault("additionalProperties", False)
+    return {"anyOf": [strict, {"type": "null"}]} if part.get("nullable") is True else strict

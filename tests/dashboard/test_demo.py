@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from analytics import simulation
-from analytics.models import Analysis, Refresh
+from analytics.models import Analysis, DifferenceFinding, Refresh
 from analytics.refreshing import refresh_ask, refresh_run
 from dashboard import tasks
 from dashboard.demo import services
@@ -52,6 +52,8 @@ def test_from_the_button_to_the_analysis_and_away(signed_in: Client, monkeypatch
     assert "the analysis is under way" in signed_in.get(part).content.decode()
     services.demo_load(project_id=made.pk)
     assert Report.objects.filter(project=made).count() == total, "loading again counts nothing twice"
+    traced = DifferenceFinding.objects.get(project=made)
+    assert traced.verdict == "explained" and "`Event.wait`" in traced.sentence and traced.failing >= 3
     analysts: list[int] = []
     monkeypatch.setattr(tasks.refresh_analysis, "delay", analysts.append)
     refresh_run(project_id=made.pk)

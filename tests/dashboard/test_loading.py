@@ -123,7 +123,7 @@ import os, subprocess, time
 from dashboard.ops.supervisor import ForkedProcess
 def run():
     child = subprocess.Popen(["sleep", "600"])
-    print(os.getpid(), child.pid, flush=True)
+    print(f"{os.getpid()} {child.pid}\\n", end="", flush=True)  # at once, since copies share the pipe
     time.sleep(600)
 copies = [ForkedProcess(run), ForkedProcess(run)]
 time.sleep(600)

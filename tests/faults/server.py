@@ -18,6 +18,7 @@ import psutil
 import psycopg2
 
 from tests.conftest import ROOT
+from tests.homes import furnish
 
 
 def free_port() -> int:
@@ -199,6 +200,8 @@ class Server:
 @contextmanager
 def running(home: Path, token: str = "", **environment: str) -> Iterator[Server]:
     """One that is started here and stopped at the end; with a token where its database has one already."""
+    if not any(home.iterdir()):
+        furnish(home)
     server = Server(home, **environment)
     server.token = token
     try:

@@ -95,9 +95,9 @@ def test_a_home_that_cannot_be_a_folder_is_named(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def in_a_long_path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server whose home has a path too long for a socket."""
+    """A server whose home has a path too long for a socket, and is new: only a folder that people keep there."""
     home = tmp_path_factory.mktemp("home") / ("a-long-name-" * 9)
-    home.mkdir()
+    (home / "kept").mkdir(parents=True)
     with running(home) as server:
         yield server
 

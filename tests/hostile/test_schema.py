@@ -4,6 +4,7 @@ schema does not promise. `SCHEMA_EXAMPLES` asks for more requests than a run of 
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from itertools import islice
 from typing import Any
 
@@ -25,7 +26,7 @@ __all__ = ["committed", "world"]
 
 schemathesis.serializer.alias("application/gzip", "application/octet-stream")
 
-EXAMPLES = int(os.environ.get("SCHEMA_EXAMPLES", "8"))
+EXAMPLES = int(os.environ.get("SCHEMA_EXAMPLES", "3"))
 PARTS = 4
 """The world is furnished once for each part of the operations."""
 _CONFIG = {
@@ -48,15 +49,20 @@ def _application(environ: dict[str, Any], start_response: Any) -> Any:
     return application(environ, start_response)
 
 
-def _api() -> Any:
+@cache
+def api() -> Any:
+    """Made when the first test asks for it: every process collects this module, and one runs it."""
     config = schemathesis.Config.from_dict(_CONFIG)
     schema = schemathesis.openapi.from_dict(SchemaGenerator().get_schema(request=None, public=True), config=config)
     schema.app = _application
     return schema
 
 
-API = _api()
-OPERATIONS = [found.ok() for found in API.get_all_operations()]
+@cache
+def operations() -> list[APIOperation]:
+    return [found.ok() for found in api().get_all_operations()]
+
+
 SCOPES = Token.Scope.values
 a_few = settings(
     max_examples=EXAMPLES,
@@ -136,7 +142,7 @@ def test_no_request_that_the_schema_can_make_is_answered_against_it(
 
         holds()
 
-    can = [one for one in OPERATIONS[part::PARTS] if mode.is_positive or can_be_wrong(one)]
+    can = [operation for operation in operations()[part::PARTS] if mode.is_positive or can_be_wrong(operation)]
     told = wrong(can, test)
     assert not told, "\n\n".join(told)
 
@@ -146,13 +152,13 @@ def test_every_boundary_and_wrong_method_of_an_operation_is_answered_as_its_sche
     part: int, world: World, within_the_test: None
 ) -> None:
     def test(operation: Any) -> None:
-        cases = API.iter_coverage_cases(
-            operation, generation_modes=list(GenerationMode), generation_config=API.config.generation_for()
+        cases = api().iter_coverage_cases(
+            operation, generation_modes=list(GenerationMode), generation_config=api().config.generation_for()
         )
         for number, case in enumerate(islice(cases, 5 * EXAMPLES)):
             if not case.meta.is_negative_at(ParameterLocation.PATH):
                 case.path_parameters.update(there(world, operation))
             ask(world, case, SCOPES[number % len(SCOPES)])
 
-    told = wrong(OPERATIONS[part::PARTS], test)
+    told = wrong(operations()[part::PARTS], test)
     assert not told, "\n\n".join(told)

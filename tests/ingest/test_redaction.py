@@ -282,9 +282,10 @@ UNITS = (
 
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("filler", ["", "a" * 997, "-" * 1_003, "A1\n"])
-def test_a_megabyte_made_to_be_slow_ends(unit: str, filler: str) -> None:
+def test_a_long_text_made_to_be_slow_ends(unit: str, filler: str) -> None:
+    """What comes back to every character would take minutes for so many."""
     piece = unit * (40 if filler else 1) + filler
-    text = (piece * (1_000_000 // len(piece) + 1))[:1_000_000]
+    text = (piece * (200_000 // len(piece) + 1))[:200_000]
     assert len(redact(text)) <= 4 * len(text)
 
 

@@ -244,3 +244,23 @@ def test_names_of_any_length_are_told_apart(send: Send) -> None:
     report = report_of(send(f"<testsuite name='s'>{cases}</testsuite>".encode()))
     assert report.tests == 2
     assert all(len(test.name) <= 4_000 for test in Test.objects.all())
+
+
+def _in_browser(browser: str) -> bytes:
+    return f"<testsuite name='{browser}'><testcase classname='cart' name='adds'/></testsuite>".encode()
+
+
+def test_a_browser_that_a_report_names_is_its_runs_environment(send: Send) -> None:
+    run = send(_in_browser("Chrome 41.0.2272 (Mac OS X 10.8.5)"), build_id="1", environment={"os": "mac"}).run
+    assert run.environment == {"os": "mac", "browser": "Chrome 41"}
+    newer = send(_in_browser("Chrome 42.0.1 (Mac OS X 10.8.5)"), build_id="2", environment={"os": "mac"}).run
+    assert newer.environment == {"os": "mac", "browser": "Chrome 42"}
+    assert (Test.objects.count(), bytes(newer.kind)) == (1, bytes(run.kind))
+
+
+def test_browsers_of_one_run_are_listed_and_what_ci_states_stays(send: Send) -> None:
+    first = send(_in_browser("Firefox 102.0 (Ubuntu 0.0.0)"), build_id="1").run
+    both = send(_in_browser("Chrome 41.0.2272 (Mac OS X 10.8.5)"), build_id="1").run
+    assert (both.pk, both.environment) == (first.pk, {"browser": "Chrome 41, Firefox 102"})
+    stated = send(_in_browser("Chrome 41.0.2272 (Mac OS X 10.8.5)"), build_id="2", environment={"browser": "grid"}).run
+    assert stated.environment == {"browser": "grid"}

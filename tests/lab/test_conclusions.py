@@ -203,6 +203,8 @@ def test_an_experiment_is_due_by_commits_or_days(project: Project, send: Send) -
     assert (experiment_due(project).due, experiment_due(project).why) == (True, "no whole experiment yet")
     finish(of(project, "part", whole=False))
     assert experiment_due(project).due
+    finish(of(project, "broken"), ended="crash")
+    assert experiment_due(project).due, "it looked at nothing"
     finish(of(project, "e1"))
     now = timezone.now()
     assert not experiment_due(project, now).due and experiment_due(project, now).last == "e1"

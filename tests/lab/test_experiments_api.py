@@ -243,6 +243,44 @@ def test_what_is_found_is_believed_as_far_as_it_makes_sense(
     assert program.get("experiments/e1").status_code == 200
 
 
+# -- experiments on one test -------------------------------------------------------------------------------------
+
+
+def test_an_experiment_on_one_test_ends_with_its_answer(program: Program, project: Project, send: Send) -> None:
+    send(junit([V, P]), build_id="1")
+    stated = {"test": V, "runs": 50, "value": "", "command": ["pytest", "-q"]}
+    new = {**NEW, "protocol": "why", "parameters": stated, "seed": "", "whole": False}
+    assert program.post("experiments", **new).status_code == 201
+    first = {"ended": "done", "test": V, "sentence": "It fails by time."}
+    assert program.post("experiments/e1/finish", **first).status_code == 200
+    again = program.post("experiments/e1/finish", **{**first, "ended": "budget", "sentence": "It fails by chance."})
+    assert again.json()["unknown"] == [] and again.json()["experiment"]["sentence"] == "It fails by chance."
+    detail = program.read("experiments/e1")
+    assert [(each["test"]["node_id"], each["kind"]) for each in detail["found"]] == [(V, "why")]
+    assert detail["command"] == f"flakeboard why {V} --runs 50 -- pytest -q" and detail["how"] == "budget"
+    assert detail["counts"]["other"] == 0 and not Dependency.objects.exists()
+
+
+@pytest.mark.parametrize("result", [{"test": 1}, {"test": ""}, {"test": "x" * 5_000}, {"sentence": 3}])
+def test_an_answer_without_a_test_makes_no_finding(program: Program, project: Project, result: Any) -> None:
+    program.post("experiments", **{**NEW, "protocol": "waits", "whole": False})
+    assert program.post("experiments/e1/finish", ended="done", **result).status_code == 200
+    assert program.read("experiments/e1")["sentence"] == "It ended without an answer."
+
+
+def test_an_answer_of_a_test_that_no_report_names(program: Program, project: Project) -> None:
+    program.post("experiments", **{**NEW, "protocol": "verify", "whole": False})
+    told = program.post("experiments/e1/finish", ended="done", test=V, sentence="The fix holds.").json()
+    assert told["unknown"] == [V] and program.read("experiments/e1")["found"] == []
+
+
+def test_an_answer_has_a_limit_of_its_own(program: Program, project: Project) -> None:
+    program.post("experiments", **{**NEW, "protocol": "why", "whole": False})
+    answer = {"ended": "done", "test": V, "sentence": "x"}
+    assert code(program.post("experiments/e1/finish", **answer, more="x" * 1_100_000)) == (413, "limit_answer")
+    assert not Experiment.objects.get().is_finished
+
+
 def test_lists_are_paged_and_known_answers_are_not_sent_again(
     program: Program, project: Project, schema: Schema
 ) -> None:

@@ -167,3 +167,13 @@ def test_the_demo_has_an_experiment(project: Project, reader: Client) -> None:
     assert demo.counts["od"] >= 1 and Dependency.objects.filter(ground="shown").count() >= 1
     assert not Test.in_ci.filter(project=project).exists()
     assert "order-dependent test" in words_of(reader, at(project, "experiment", KEY))
+
+
+def test_a_test_that_ci_never_reported_says_that_experiments_know_it(reader: Client, project: Project) -> None:
+    experiment = begin(project)
+    send_orders(experiment, order_file(experiment, 0, [V, P]), order_file(experiment, 1, [P, V], [V]))
+    finish(experiment, victim(V, group(P)))
+    analysis_refresh(project=project)
+    words = words_of(reader, at(project, "test", number(project, V)))
+    assert "Shown to depend on the order by experiments; no report of CI that is kept speaks of it." in words
+    assert "removed or renamed" not in words

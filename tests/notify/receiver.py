@@ -51,7 +51,7 @@ class Receiver:
                 self.end_headers()
                 self.wfile.write(says.body)
 
-            do_GET = do_POST = _any  # noqa: N815
+            do_GET = do_POST = do_PATCH = do_PUT = _any  # noqa: N815
 
             def log_message(self, *_: object) -> None:
                 """Quiet."""

@@ -1,6 +1,7 @@
 """Tickets: a link for any tracker, and issues on GitHub and GitLab, one for each quarantine however often it is asked."""
 
 import json
+from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -9,9 +10,9 @@ from django.test import Client
 
 from dashboard.notify.models import TicketOpening, TrackerSettings
 from dashboard.notify.tickets.drafts import BadTemplate, code, draft_of, marker, template_check, ticket_link
-from dashboard.notify.tickets.openings import ticket_open, ticket_state
+from dashboard.notify.tickets.openings import ticket_open
 from dashboard.notify.tickets.settings import BadTracker, TrackerValues, tracker_set
-from dashboard.notify.tickets.tracker import TicketState, TrackerFailed
+from dashboard.notify.tickets.tracker import TrackerFailed
 from dashboard.quarantine.models import Quarantine
 from dashboard.quarantine.services import quarantine_act
 from dashboard.quarantine.states import Action
@@ -54,6 +55,15 @@ def test_a_ticket_is_opened_and_the_quarantine_names_it(tracker, held: Quarantin
     assert changed.events.last().action == Action.CHANGE and changed.events.last().actor == "anna"
 
 
+def test_a_ticket_says_what_helps_against_the_causes(held: Quarantine, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "What helps" not in draft_of(held).body, "there is no analysis yet"
+    number = held.members.get().test.number
+    row = SimpleNamespace(causes=("time", "no longer a cause"))
+    monkeypatch.setattr("dashboard.notify.tickets.drafts.rows_of", lambda columns, numbers: {number: row})
+    body = draft_of(held).body
+    assert "What helps, by cause:\n\n- time: Pass the clock in" in body and "no longer" not in body
+
+
 def test_asked_again_there_is_still_one_ticket(tracker, held: Quarantine) -> None:
     first = ticket_open(quarantine=held, actor=ANNA)
     assert ticket_open(quarantine=Quarantine.objects.get(pk=held.pk), actor=BEN) == first
@@ -94,14 +104,6 @@ def test_a_change_meanwhile_keeps_both(github: FakeGitHub, held: Quarantine) -> 
     url = ticket_open(quarantine=held, actor=ANNA)
     now = Quarantine.objects.get(pk=held.pk)
     assert (now.owner, now.ticket_url) == ("@ben", url)
-
-
-def test_the_state_of_a_ticket_is_asked_for(tracker, held: Quarantine) -> None:
-    assert ticket_state(quarantine=held) is None
-    ticket_open(quarantine=held, actor=ANNA)
-    assert ticket_state(quarantine=held) is TicketState.OPEN
-    tracker.issues[0]["state"] = "closed"
-    assert ticket_state(quarantine=held) is TicketState.CLOSED
 
 
 @pytest.mark.parametrize(

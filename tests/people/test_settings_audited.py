@@ -37,6 +37,7 @@ BY_PAGE: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("project_about", {"name": "Shop", "default_branch": "trunk"}, "project.changed"),
     ("project_prices", {"failure_price": "12.5", "minute_price": "0", "currency": "EUR"}, "project.changed"),
     ("project_experiments", {"experiment_commits": "99", "experiment_days": "9"}, "project.changed"),
+    ("project_predictions", {"least_right": "0.7"}, "project.changed"),
     ("project_visibility", {"public": "yes"}, "project.changed"),
     ("setup", {"name": "new", "scope": "upload"}, "token.made"),
     ("token_revoke", {}, "token.revoked"),

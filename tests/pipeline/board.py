@@ -18,6 +18,7 @@ import psycopg2
 
 from tests.conftest import ROOT
 from tests.faults.server import Server, until
+from tests.homes import furnish
 from tests.pipeline.shop import NAMES, SYSTEM
 
 RUNS = 20
@@ -209,6 +210,7 @@ def quarantine_all(board: Board) -> None:
 @contextmanager
 def started(home: Path) -> Iterator[Board]:
     quiet = {"ANALYSIS_DELAY_SECONDS": "86400", "SWEEP_SECONDS": "30", "UPLOADS_PER_MINUTE": "10000"}
+    furnish(home)
     server = Server(home, **quiet)
     try:
         server.start()

@@ -6,14 +6,18 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.utils import timezone
 
+from analytics.kernel.analysis import analyse
+from analytics.loaders import load
+from analytics.selectors import current_tests
 from analytics.services import analysis_refresh
 from dashboard import tasks
 from dashboard.quarantine.expiry import quarantines_expire
 from dashboard.quarantine.models import Notification, Quarantine, QuarantineEvent
 from dashboard.quarantine.owners.rules import Pattern
 from dashboard.quarantine.owners.store import owner_patterns_set
+from dashboard.quarantine.policy.candidates import computed_candidates, stored_candidates
 from dashboard.quarantine.policy.service import dry_run, policy_apply
-from dashboard.quarantine.policy.settings import DEFAULTS, PolicyMode, PolicySettings
+from dashboard.quarantine.policy.settings import DEFAULTS, Group, PolicyMode, PolicySettings
 from dashboard.quarantine.services import PolicyConflict, policy_set, quarantine_act
 from dashboard.quarantine.states import Action, State
 from ingest.models import Project
@@ -52,6 +56,33 @@ def test_the_default_policy_proposes_the_flaky_test_and_no_other(flaky: Project)
     assert quarantine.needed > 0
     assert events() == [("propose", "policy", "policy 0")]
     assert Notification.objects.get().kind == "proposed"
+
+
+def test_a_cluster_becomes_one_quarantine_where_the_policy_says_so(project: Project, send) -> None:
+    for run in range(24):
+        verdict = "fail" if run % 6 == 0 else ""
+        started = BEGAN + timedelta(hours=6 * run)
+        cases = report(60, test_03=verdict, test_04=verdict)
+        send(cases, build_id=str(run), branch="main", commit=f"c{run // 2}", started_at=started)
+    analysis_refresh(project=project)
+    set_policy(project, group=Group.TOGETHER)
+    policy_apply(project_id=project.pk)
+    policy_apply(project_id=project.pk)
+    quarantine = Quarantine.objects.get()
+    assert [member.test.name for member in quarantine.members.order_by("test__number")] == ["test_03", "test_04"]
+    lowest = quarantine.members.order_by("test__number").first().test.number
+    assert (quarantine.cluster, quarantine.cluster_view) == (lowest, "together")
+    assert quarantine.reason.startswith("2 tests with related failures, one problem") and quarantine.needed > 0
+    assert stored_alike(project) == computed_alike(project), "a rehearsal sees the same clusters"
+
+
+def stored_alike(project: Project) -> list[tuple[int | None, int | None]]:
+    analysis, columns = current_tests(project.pk)
+    return [(test.together, test.signature) for test in stored_candidates(analysis, columns)]
+
+
+def computed_alike(project: Project) -> list[tuple[int | None, int | None]]:
+    return [(test.together, test.signature) for test in computed_candidates(analyse(load(project).window))]
 
 
 def test_applying_again_changes_nothing(flaky: Project) -> None:

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analytics.runs.failing_tests import Group
-from dashboard.quarantine.gate.decision import Code, Excuse, FailingTest, Inputs, Note, decide, undecided
+from analytics.runs.failing_tests import Excuse, Group
+from dashboard.quarantine.gate.decision import decide, undecided
+from dashboard.quarantine.gate.inputs import Code, FailingTest, Inputs, Note
 from dashboard.quarantine.gate.runners import RUNNERS, TESTS_FAILED, failed_codes, runner_of, signal_of
 from dashboard.quarantine.policy.settings import FirstRuns
 
@@ -87,6 +88,9 @@ NEVER = {
     "fewer tests than the norm": ({"executed": 94}, [Code.TOO_FEW_TESTS]),
     "the rest was skipped": ({"tests": 100, "executed": 10}, [Code.TOO_FEW_TESTS]),
     "fewer by a share that was set": ({"executed": 98, "missing_share": 0.01}, [Code.TOO_FEW_TESTS]),
+    "a test of its split did not run": ({"is_shard": True, "unrun": ["tests.a: test_1"]}, [Code.SPLIT_INCOMPLETE]),
+    "a selected test did not run": ({"unrun": ["tests.a: test_1"]}, [Code.SELECTION_INCOMPLETE]),
+    "a split of fewer tests than usual": ({"norm_of_splits": True, "executed": 90}, [Code.TOO_FEW_TESTS]),
     "the runner may have stopped": ({"truncated": "pytest ran with -x", "executed": 120}, [Code.CUT_SHORT]),
     "the last test failed, and no norm": ({"ended_failing": True, "norm": None}, [Code.CUT_SHORT]),
     "a shard of which nothing is known": ({"is_shard": True, "norm": None}, [Code.FIRST_OF_ITS_KIND]),

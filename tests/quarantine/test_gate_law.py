@@ -6,9 +6,9 @@ import pytest
 from django.test import Client
 
 from analytics.models import IncidentFinding
+from analytics.runs.failing_tests import Excuse
 from analytics.services import analysis_refresh
 from dashboard.people.models import AuditEntry
-from dashboard.quarantine.gate.decision import Excuse
 from dashboard.quarantine.gate.excuses import excuses_of
 from dashboard.quarantine.gate.service import gate_ask, gate_decide
 from dashboard.quarantine.models import Quarantine

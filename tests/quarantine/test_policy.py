@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from analytics.kernel.flakiness import State as Concluded
 from dashboard.quarantine.policy.plan import Candidate, Moment, NewestQuarantine, Plan, _why, cap_of, fits, plan
-from dashboard.quarantine.policy.settings import DEFAULTS, BadSettings, PolicyMode, PolicySettings
+from dashboard.quarantine.policy.settings import DEFAULTS, BadSettings, Group, PolicyMode, PolicySettings
 from dashboard.quarantine.states import LIVE, Action, State
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -297,3 +297,64 @@ def test_a_condition_that_is_just_met_is_met(setting: str, field: str, least: fl
 def test_why_says_how_many_runs_were_blocked() -> None:
     single, several = (_why(replace(FLAKY, blocked=blocked)) for blocked in (1, 1_200))
     assert single.endswith("blocked 1 run.") and several.endswith("blocked 1,200 runs.")
+
+
+# -- one problem, one quarantine ---------------------------------------------------------------------------------
+
+TOGETHER = replace(AT_ONCE, group=Group.TOGETHER)
+
+
+def related(number: int, together: int | None = 1, **changes: object) -> Candidate:
+    return replace(FLAKY, number=number, together=together, signature=7, **changes)
+
+
+def test_a_cluster_is_one_quarantine_and_each_of_its_tests_counts_for_the_cap() -> None:
+    alone = replace(FLAKY, number=9, cost=5.0)
+    cluster = [related(3), related(1, needed=300), related(2)]
+    assert steps(*cluster, alone, settings=TOGETHER) == [("quarantine", (1, 2, 3)), ("quarantine", (9,))]
+    step = planned(*cluster, settings=TOGETHER).steps[0]
+    assert (step.cluster, step.needed) == (1, 300), "it is well when the test with the rarest failures is"
+    assert step.reason.startswith(
+        "3 tests with related failures, one problem: they passed and failed on the same code 9"
+    )
+    small = replace(TOGETHER, most_tests=2)
+    told = planned(*cluster, alone, settings=small)
+    assert [step.numbers for step in told.steps] == [(9,)] and told.over == (1, 2, 3)
+
+
+def test_without_a_group_each_test_is_by_itself() -> None:
+    told = planned(related(1), related(2))
+    assert [(step.numbers, step.cluster) for step in told.steps] == [((1,), None), ((2,), None)]
+
+
+def test_tests_that_share_a_message_are_one_only_where_the_policy_says_so() -> None:
+    words = replace(AT_ONCE, group=Group.SIGNATURE)
+    assert steps(related(1, 1), related(2, 2), settings=words) == [("quarantine", (1, 2))]
+    assert steps(related(1, 1), related(2, 2), settings=TOGETHER) == [("quarantine", (1,)), ("quarantine", (2,))]
+
+
+def test_of_a_cluster_only_tests_that_fit_are_quarantined() -> None:
+    told = planned(
+        related(1), related(2), related(3, state=Concluded.BROKEN), related(4, evidence=1), settings=TOGETHER
+    )
+    assert [step.numbers for step in told.steps] == [(1, 2)]
+    lonely = planned(related(1), related(3, state=Concluded.SUSPECT), settings=TOGETHER)
+    assert [(step.numbers, step.cluster) for step in lonely.steps] == [((1,), None)]
+
+
+def test_a_cluster_that_nobody_can_judge_as_one_is_not() -> None:
+    everybody = replace(TOGETHER, most_tests=1_000, most_share=1.0)
+    fifty = planned(*(related(number) for number in range(50)), settings=everybody)
+    assert [len(step.numbers) for step in fifty.steps] == [50]
+    more = planned(*(related(number) for number in range(51)), settings=everybody)
+    assert [len(step.numbers) for step in more.steps] == [1] * 51
+
+
+def test_one_number_that_is_unknown_leaves_the_cluster_without() -> None:
+    assert planned(related(1), related(2, needed=None), settings=TOGETHER).steps[0].needed is None
+
+
+@pytest.mark.parametrize("wrong", [{"group": "all"}, {"group": True}, {"ticket": 1}, {"resolve": "no"}])
+def test_settings_of_groups_and_tickets_are_checked(wrong: dict) -> None:
+    with pytest.raises(BadSettings):
+        PolicySettings.from_json(wrong)

@@ -11,6 +11,7 @@ PURE = (
     "scope",
     "exports",
     "gate/runners",
+    "gate/inputs",
     "gate/decision",
     "policy/settings",
     "policy/plan",

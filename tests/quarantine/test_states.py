@@ -14,6 +14,7 @@ ALLOWED = {
     (Action.EXTEND, State.ACTIVE): State.ACTIVE,
     (Action.RELEASE, State.ACTIVE): State.RELEASED,
     (Action.FIX, State.ACTIVE): State.FIXED,
+    (Action.CONFIRM, State.FIXED): State.FIXED,
     (Action.EXPIRE, State.ACTIVE): State.EXPIRED,
     (Action.REOPEN, State.RELEASED): State.ACTIVE,
     (Action.REOPEN, State.FIXED): State.ACTIVE,

@@ -8,7 +8,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dashboard.quarantine.gate.decision import Decision, Excuse, FailingTest, Inputs, decide
+from analytics.runs.failing_tests import Excuse
+from dashboard.quarantine.gate.decision import decide
+from dashboard.quarantine.gate.inputs import Decision, FailingTest, Inputs
 from dashboard.quarantine.gate.runners import runner_behind
 from ingest.junit.report import ParsedReport, Provenance, TestKey
 from ingest.junit.upload import read_upload

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.quarantine.gate.decision import Code, Decision, Reason
+from dashboard.quarantine.gate.inputs import Code, Decision, Reason
 from dashboard.quarantine.gate.runners import counted_failures, failed_codes, runner_of
 from ingest.junit.upload import read_upload
 from ingest.verdict import Verdict

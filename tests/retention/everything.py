@@ -6,7 +6,7 @@ from django.contrib.auth.models import User
 from django.db import connection, models
 from django.utils import timezone
 
-from analytics.lab.split_models import Collection, Split
+from analytics.lab.schedules.models import Collection, Split
 from analytics.models import (
     Analysis,
     ClusterFinding,
@@ -25,7 +25,7 @@ from dashboard.quarantine.models import CodeOwnersFile, Notification, OwnerPatte
 from dashboard.quarantine.services import Actor, Terms, quarantine_create
 from dashboard.quarantine.states import Action, ActorKind
 from dashboard.retention.models import Retention
-from ingest.models import Project, Rename, Report, Test, Upload
+from ingest.models import Project, Rename, Report, Test, Trace, Upload, ValueSeries
 from ingest.services import token_create
 from tests.lab.experiments import begin, order_file, probes, send_orders
 from tests.people.signed_in import member
@@ -69,6 +69,13 @@ def furnish(project: Project) -> None:
     _experiment(project, current)
     collection = Collection.objects.create(project=project, digest=b"1", size=0, names=b"")
     Split.objects.create(project=project, build="1", total=1, by="groups", collection=collection, parts=b"")
+    Trace.objects.create(
+        project=project, test=new, run=report.run, outcome="failed", events=0, digest=b"1", content=b""
+    )
+    site = {"file": "a.py", "line": 1, "ordinal": 0, "kind": "upper", "op": "<"}
+    ValueSeries.objects.create(
+        project=project, test=new, digest=b"1", origin="ci", values=b"", bounds=b"", reports=b"", **site
+    )
     audit("project.made", project=project)
     _rest(project)
 
@@ -105,7 +112,7 @@ def _rest(project: Project) -> None:
         if field is None or model is AuditEntry or model._base_manager.filter(**{field.name: project}).exists():
             continue
         needed = {
-            local_field.name: _any(local_field)
+            local_field.name: _any(local_field, project)
             for local_field in model._meta.local_fields
             if _must_be_given(local_field) and local_field is not field
         }
@@ -122,8 +129,10 @@ def _must_be_given(field: Any) -> bool:
     )
 
 
-def _any(field: Any) -> Any:
-    """A value of the field's type."""
+def _any(field: Any, project: Project) -> Any:
+    """A value of the field's type; of a relation, some row of the project."""
+    if field.is_relation:
+        return field.related_model._base_manager.filter(project=project).first()
     values: dict[type[models.Field[Any, Any]], Any] = {
         models.DateTimeField: timezone.now(),
         models.IntegerField: 1,

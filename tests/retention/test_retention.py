@@ -1,6 +1,7 @@
 """What is too old goes, a few rows at a time; nothing else does, and nothing is counted twice for it."""
 
 import re
+from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 
 import psycopg2
@@ -29,15 +30,17 @@ from dashboard.retention.services import (
     retention_sweep,
 )
 from ingest.metadata import RunMetadata
-from ingest.models import Attempt, Failure, Project, Report, Roster, Run, Signature, Test, Upload, UploadChunk
+from ingest.models import Attempt, Failure, Project, Report, Roster, Run, Signature, Test, Trace, Upload, UploadChunk
 from ingest.processing import upload_process
 from ingest.services import project_create, upload_receive
 from tests.conftest import Send, body_of
+from tests.lab.experiments import junit
+from tests.lab.why.uploads import TEST, send, trace, trace_file
 from tests.people.signed_in import browser_of, member
 from tests.retention.conftest import Aged, document
 
 NOW = datetime(2026, 6, 30, tzinfo=UTC)
-FOR_EVER = Ages(None, None, None, None, None, None)
+FOR_EVER = Ages(**{field.name: None for field in fields(Ages)})
 
 
 def test_a_cutoff_is_so_many_days_ago_and_no_age_is_no_cutoff() -> None:
@@ -191,9 +194,11 @@ def test_an_analysis_that_rests_on_reports_that_went_is_made_anew(project: Proje
 
 def test_no_age_keeps_everything_for_ever(project: Project, aged: Aged) -> None:
     aged("pays", 5_000)
-    keep(project, uploads=None, texts=None, reports=None, analyses=None, decisions=None, deliveries=None)
+    keep(project, uploads=None, texts=None, reports=None, analyses=None, decisions=None, deliveries=None, traces=None)
     assert Retention.objects.get().ages == FOR_EVER
-    assert retention_run(project=project) == {"digests": 0}, "their age is the same for all projects"
+    assert retention_run(project=project) == {"digests": 0, "sketches": 0, "answers": 0}, (
+        "their age is the same for all projects"
+    )
     assert UploadChunk.objects.exists() and Failure.objects.get().text == "at pays"
 
 
@@ -281,7 +286,8 @@ def test_the_database_still_refuses_to_delete_what_is_not_too_old(project: Proje
 # -- the page ----------------------------------------------------------------------------------------------------
 
 
-_FORM = {"uploads": 7, "texts": "", "reports": 90, "analyses": 30, "decisions": 10, "deliveries": 10, "redact": "on"}
+_FORM = {"uploads": 7, "texts": "", "reports": 90, "traces": 5, "analyses": 30, "decisions": 10, "deliveries": 10}
+_FORM["redact"] = "on"
 
 
 def test_the_page_shows_sizes_and_what_is_too_old_today(project: Project, aged: Aged, django_user_model) -> None:  # type: ignore[no-untyped-def]
@@ -297,7 +303,7 @@ def test_an_administrator_changes_ages_and_the_log_says_so(project: Project, dja
     browser = browser_of(member(django_user_model.objects.create_user("anna"), project))
     assert browser.post("/projects/shop/settings", _FORM).status_code == 302
     row = Retention.objects.get(project=project)
-    assert (row.uploads, row.texts, row.reports) == (7, None, 90)
+    assert (row.uploads, row.texts, row.reports, row.traces) == (7, None, 90, 5)
     entry = AuditEntry.objects.get(action="retention.set")
     assert entry.actor_name == "anna"
     assert (entry.before["texts"], entry.after["texts"], entry.after["uploads"]) == (180, None, 7)
@@ -315,3 +321,12 @@ def test_an_age_that_cannot_be_is_told(project: Project, django_user_model, name
     browser = browser_of(member(django_user_model.objects.create_user("anna"), project))
     assert browser.post("/projects/shop/settings", {**_FORM, name: value}).status_code == 422
     assert not Retention.objects.exists()
+
+
+def test_traces_go_by_their_own_age(project: Project) -> None:
+    now = timezone.now()
+    for days in (31, 29):
+        upload = send(project, junit([TEST]), trace_file(trace(drawn=days / 100)), at=now, build_id=str(days))
+        Trace.objects.filter(upload=upload).update(received_at=now - timedelta(days=days))
+    assert retention_run(project=project)["traces"] == 1  # type: ignore[index]
+    assert [kept.run.build_id for kept in Trace.objects.all()] == ["29"]

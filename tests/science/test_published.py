@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from analytics.kernel import bursts, clusters, orders, rates, reruns
+from analytics.kernel.hidden import hidden
 from tests.analytics.outcomes import of_matrix
 from tests.conftest import DATA, needs_data
 
@@ -76,6 +77,15 @@ def test_the_416_flaky_tests_and_their_median_number_to_expose(capsys: pytest.Ca
     assert np.median(needed) == 206
     with capsys.disabled():
         print(f"\nflakeflagger: 416 flaky tests, {np.median(needed):.0f} reruns expose the median one with 95 %")
+
+
+def test_a_hundred_runs_find_about_246_of_the_416_and_the_bound_says_about_298() -> None:
+    flaky = [row for row in rows("reruns/flakeflagger_10000_runs.csv.gz") if row["IsFlaky"] == "1"]
+    failed, passed = (np.array([int(row[name]) for row in flaky]) for name in ("NumFailingRuns", "NumPassingRuns"))
+    draw = np.random.default_rng(1)
+    counts = [hidden(draw.binomial(100, failed / (failed + passed))) for _ in range(100)]
+    assert np.mean([count.found for count in counts]) == pytest.approx(246, abs=3)
+    assert np.mean([count.at_least for count in counts]) == pytest.approx(298, abs=6)
 
 
 def test_the_relations_of_the_modules_but_for_the_one_that_rounding_hides() -> None:

@@ -22,6 +22,7 @@ from dashboard.ops.serve import Keeper
 from dashboard.ops.supervisor import Child, Supervisor
 from tests.conftest import ROOT
 from tests.faults.server import BUSY, Server, free_port, until
+from tests.homes import furnish
 from tests.server.provision import NO_REDIS, redis_server
 
 PROCESSES = {
@@ -77,6 +78,8 @@ class Installation(Server):
     def start(self) -> float:
         program = redis_server()
         assert program is not None, NO_REDIS
+        if not self.cluster.data.exists():  # that of a benchmark runs already
+            furnish(self.home)
         self.cluster.start()
         self.manage("upgrade")
         self.token = re.search(r"flk_upload_\w+", self.manage("token", "my-project", "--create"))[0]

@@ -6,7 +6,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from pathlib import Path
 
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
@@ -18,8 +17,6 @@ import sys
 from io import BytesIO
 from wsgiref.util import setup_testing_defaults
 from dashboard.wsgi import application
-from dashboard.ops.static_files import collect
-collect()
 environ = {"PATH_INFO": sys.argv[1], "HTTP_AUTHORIZATION": "Bearer flk_upload_canary", "QUERY_STRING": "a=canary"}
 setup_testing_defaults(environ)
 print(b"".join(application(environ, lambda status, headers, *rest: print(status))).decode())
@@ -71,30 +68,31 @@ def collector() -> Iterator[Collector]:
     server.server_close()
 
 
-def ask(home: Path, path: str = "/health/live", **environment: str) -> str:
-    told = os.environ | {"FLAKEBOARD_HOME": str(home), "DJANGO_SETTINGS_MODULE": "dashboard.settings", **environment}
+def ask(path: str = "/health/live", **environment: str) -> str:
+    """Ask in a process of its own, in the home of the tests, which has static files already."""
+    told = os.environ | {"DJANGO_SETTINGS_MODULE": "dashboard.settings", **environment}
     command = [sys.executable, "-c", ASK, path]
     done = subprocess.run(command, cwd=ROOT, env=told, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
-def test_requests_are_traced_to_the_collector(collector: Collector, tmp_path: Path) -> None:
+def test_requests_are_traced_to_the_collector(collector: Collector) -> None:
     port = collector.server_address[1]
-    said = ask(tmp_path, OTEL_EXPORTER_OTLP_ENDPOINT=f"http://127.0.0.1:{port}", OTEL_EXPORTER_OTLP_COMPRESSION="none")
+    said = ask(OTEL_EXPORTER_OTLP_ENDPOINT=f"http://127.0.0.1:{port}", OTEL_EXPORTER_OTLP_COMPRESSION="none")
     assert "200 OK" in said
     assert any(span.startswith("GET") for span in collector.spans())
     assert b"canary" not in b"".join(collector.received)
 
 
 @pytest.mark.parametrize("path", ["/invitations/canary/", "/sign-in/MQ/canary/", "/sign-in/canary"])
-def test_no_trace_tells_a_link_that_lets_somebody_in(collector: Collector, tmp_path: Path, path: str) -> None:
+def test_no_trace_tells_a_link_that_lets_somebody_in(collector: Collector, path: str) -> None:
     port = collector.server_address[1]
-    ask(tmp_path, path, OTEL_EXPORTER_OTLP_ENDPOINT=f"http://127.0.0.1:{port}", OTEL_EXPORTER_OTLP_COMPRESSION="none")
+    ask(path, OTEL_EXPORTER_OTLP_ENDPOINT=f"http://127.0.0.1:{port}", OTEL_EXPORTER_OTLP_COMPRESSION="none")
     sent = b"".join(collector.received)
     assert path.split("/")[1].encode() in sent
     assert b"canary" not in sent
 
 
-def test_without_a_collector_nothing_of_it_is_loaded(tmp_path: Path) -> None:
-    assert ask(tmp_path, OTEL_EXPORTER_OTLP_ENDPOINT="").splitlines()[-1] == "not loaded"
+def test_without_a_collector_nothing_of_it_is_loaded() -> None:
+    assert ask(OTEL_EXPORTER_OTLP_ENDPOINT="").splitlines()[-1] == "not loaded"

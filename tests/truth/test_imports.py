@@ -64,11 +64,13 @@ def retain(project: Project) -> None:
 
 def restart() -> None:
     """Nothing that a process remembers is left; a connection would end the test's transaction, and stays."""
+    gc.unfreeze()  # what was there before the tests is not among the objects otherwise
     for thing in gc.get_objects():
         if type(thing) is type(columns_of):
             thing.cache_clear()
 
 
+@pytest.mark.parametrize("committed_history", ["hector", "alluxio"], indirect=True)
 def test_a_history_stays_and_once_removed_comes_back_by_importing_it_again(history: Loaded, person: User) -> None:
     project, slug = history.project, history.project.slug
     retain(project)

@@ -10,7 +10,11 @@ import pytest
 from django.http import QueryDict
 from django.utils.safestring import SafeString
 
+from analytics.kernel.likeness.levels import Record
+from analytics.likeness.selectors import Likeness, Neighbour
 from dashboard.charts.rate import Rate
+from dashboard.quarantine.fixes import Fix, FixVerdict
+from dashboard.quarantine.lifecycle import Life, Lifecycle, Outcome, _Facts
 from dashboard.quarantine.progress import Progress
 from dashboard.web import home
 from dashboard.web.insights import leads
@@ -18,12 +22,14 @@ from dashboard.web.insights.overview import Halves
 from dashboard.web.insights.priorities import Saving
 from dashboard.web.insights.reruns import Step
 from dashboard.web.page_context import PageContext
+from dashboard.web.project import leads as project_leads
 from dashboard.web.project.search import SearchResult, search_lead
 from dashboard.web.quarantine import leads as quarantine_leads
 from dashboard.web.quarantine.leads import ActiveQuarantines
 from dashboard.web.quarantine.rows import Row
 from dashboard.web.run import leads as run_leads
 from dashboard.web.run.runs import RunFilter
+from dashboard.web.test.likeness import likeness_sentence, prediction_sentence
 from tests.web.reading import words
 
 NOW = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)
@@ -478,6 +484,32 @@ def test_a_quarantine_that_does_not_hold(state: str, sentence: str) -> None:
     assert words(quarantine_leads.quarantine_lead(page(), row(state))) == sentence
 
 
+def test_a_fixed_quarantine_says_whether_its_fix_is_one() -> None:
+    fix = Fix(FixVerdict.REFUTED, NOW, NOW, 0, 38)
+    lead = words(quarantine_leads.quarantine_lead(page(), replace(row("fixed"), fix=fix)))
+    assert lead == "Its fix is refuted: its failures block since 2026-03-04 12:00 UTC."
+
+
+def lived(*lives: Life) -> str:
+    facts = _Facts(lives, [], {}, [], 10, NOW)
+    return words(quarantine_leads.lifecycle_lead(page(), Lifecycle(facts.period(""), [], lives)))
+
+
+def test_the_life_of_flaky_tests_in_a_sentence() -> None:
+    begun = NOW - timedelta(days=30)
+    fixed = Life(1, begun, Outcome.FIXED, begun + timedelta(days=7), [begun + timedelta(days=7)])
+    back = Life(2, begun, Outcome.FIXED, begun + timedelta(days=9), [begun, NOW], [begun])
+    still_open = Life(3, begun, Outcome.OPEN, None)
+    assert lived() == "No test was quarantined yet[quarantine], so none was fixed."
+    assert lived(fixed, back, still_open) == (
+        "Of 3 tests ever quarantined 2 were fixed[fix]; half of them within 9 days.[time_to_fix] 1 of 3 fixes came back."
+    )
+    assert lived(still_open, replace(still_open, number=4), fixed) == (
+        "Of 3 tests ever quarantined 1 was fixed[fix]; how long a fix takes is not known yet: 2 were not.[time_to_fix] "
+        "0 of 1 fix came back."
+    )
+
+
 def test_the_active_ones_are_summed() -> None:
     later = replace(row("active", masked=3, clean=50), now=NOW - timedelta(days=9))
     later.quarantine.pk = 13
@@ -585,3 +617,124 @@ def test_the_policy(mode: str, sentence: str) -> None:
     assert words(unset) == f"No policy has been set; the defaults apply. {sentence}[policy]"
     second = quarantine_leads.policy_lead(page(), version=2, by="a<b", at=NOW, mode=mode)
     assert words(second) == f"Version 2, by a<b, 2026-03-04 12:00 UTC, is in force. {sentence}[policy]"
+
+
+# -- hidden flaky tests ------------------------------------------------------------------------------------------
+
+
+def test_hidden_flaky_tests_are_told_where_counts_say_that_there_are_some() -> None:
+    several = {"found": 246, "once": 50, "twice": 20, "at_least": 304}
+    sentence = "At least 58 more flaky tests have not failed yet: 50 of 246 failed in one run only.[hidden]"
+    assert words(leads.hidden_lead(page(), several)) == sentence
+    assert words(leads.hidden_lead(page(), {**several, "at_least": 247})).startswith(
+        "At least 1 more flaky test has not"
+    )
+    assert leads.hidden_lead(page(), {**several, "at_least": 246}) == ""
+
+
+# -- a project's own pages ---------------------------------------------------------------------------------------
+
+
+def test_uploads_say_which_are_listed() -> None:
+    assert project_leads.uploads_lead("") == "What CI sent, newest first."
+    assert project_leads.uploads_lead("rejected") == "What CI sent, newest first, rejected only."
+
+
+@pytest.mark.parametrize(
+    ("channels", "failing", "expected"),
+    [
+        (0, 0, "Nobody is notified about this project's quarantines yet: add a channel."),
+        (1, 0, "1 channel is notified about this project's quarantines."),
+        (3, 0, "3 channels are notified about this project's quarantines."),
+        (1, 1, "1 of 1 channel is failing: its last messages did not arrive."),
+        (3, 2, "2 of 3 channels are failing: their last messages did not arrive."),
+    ],
+)
+def test_notifications_say_who_hears_and_what_fails(channels: int, failing: int, expected: str) -> None:
+    assert words(project_leads.notifications_lead(channels, failing)) == expected
+
+
+def test_members_say_who_can_read_the_project() -> None:
+    administrators = "nobody else can read the project, except instance administrators."
+    assert project_leads.members_lead(1, public=False) == f"1 person is a member; {administrators}"
+    everybody = "anyone who reaches this server can read the project."
+    assert project_leads.members_lead(2, public=True) == f"2 people are members, and {everybody}"
+
+
+def test_trust_says_how_many_repositories_need_no_secret() -> None:
+    assert project_leads.trust_lead(0) == "No repository may send without a secret yet: CI needs a token."
+    assert (
+        project_leads.trust_lead(1) == "CI jobs of 1 repository may send by their ID tokens, without a stored secret."
+    )
+    assert project_leads.trust_lead(2).startswith("CI jobs of 2 repositories may send")
+
+
+# -- predictions -------------------------------------------------------------------------------------------------
+
+SILENT = {"level": None, "record": None, "why": "fewer than 7 flaky tests to learn from"}
+SPEAKING = {"level": 0.5, "record": {"right": 19, "of": 23, "low": 0.612, "high": 0.95}, "why": ""}
+
+
+@pytest.mark.parametrize(
+    ("kept", "likely", "record", "expected"),
+    [
+        (SILENT, 0, None, "New tests are not predicted: fewer than 7 flaky tests to learn from.[prediction]"),
+        (SPEAKING, 0, None, "No prediction of a new test is settled yet.[prediction]"),
+        (SPEAKING, 2, None, "No prediction of a new test is settled yet. 2 tests are likely flaky now.[prediction]"),
+        (SPEAKING, 1, (19, 23, 0.612, 0.95), "Of 23 settled predictions 19 were right (82.6 %, 61.2–95 %). 1 test is"),
+        (SILENT, 0, (1, 1, 0.025, 1.0), "Of 1 settled prediction 1 was right (100 %, 2.5–100 %).[prediction]"),
+    ],
+)
+def test_the_overview_says_how_predictions_turned_out(kept, likely, record, expected: str) -> None:
+    settled = None if record is None else Record(*record)
+    assert words(leads.predictions_lead(page(), kept, likely, settled)).startswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("kept", "found", "expected"),
+    [
+        (SILENT, [""], "Nothing is predicted of them: fewer than 7 flaky tests to learn from."),
+        (
+            SPEAKING,
+            ["", "worth more runs"],
+            "None of them is likely flaky (of 23 such predictions 19 were right, 61.2–95 %).",
+        ),
+        (
+            SPEAKING,
+            ["likely flaky", ""],
+            "1 of them is likely flaky (of 23 such predictions 19 were right, 61.2–95 %): a guess",
+        ),
+        (SPEAKING, ["likely flaky"] * 2, "2 of them are likely flaky"),
+    ],
+)
+def test_new_tests_of_a_pull_request(kept, found: list[str], expected: str) -> None:
+    new = [SimpleNamespace(word=word) for word in found]
+    assert words(run_leads.new_tests_lead(new, kept)).startswith(expected)
+
+
+LIKE = Likeness(0.8, 0.9, 4, 12, [Neighbour(n, 0.1, n < 5, ()) for n in range(7)], ())
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (LIKE, "5 of the 7 tests most like it are flaky, and 4 of the 12 beside it."),
+        (replace(LIKE, beside=0), "5 of the 7 tests most like it are flaky; none beside it is known."),
+        (replace(LIKE, like=None), "4 of the 12 beside it are flaky."),
+        (replace(LIKE, like=None, beside=0), "No test of its class or file is known well enough to compare."),
+    ],
+)
+def test_how_many_like_it_are_flaky(found: Likeness, expected: str) -> None:
+    assert likeness_sentence(found) == expected
+
+
+def test_what_is_predicted_of_a_test_and_how_it_turned_out() -> None:
+    kept = {**SPEAKING, "runs_advised": 59}
+    likely, other = SimpleNamespace(prediction="likely"), SimpleNamespace(prediction=None)
+    said = words(prediction_sentence(likely, kept, None))
+    assert said.startswith("Likely flaky: of 23 such predictions 19 were right (61.2–95 %). Run it 59 times to see.")
+    assert prediction_sentence(other, kept, None) == ""
+    for right, expected in ((True, "right, it is flaky."), (False, "wrong, it never failed since."), (None, "")):
+        before = SimpleNamespace(right=right, word="likely", made_at=NOW)
+        assert words(prediction_sentence(other, kept, before)).endswith(expected)
+    assert prediction_sentence(other, kept, SimpleNamespace(right=True, word="more runs", made_at=NOW)) == ""

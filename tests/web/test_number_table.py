@@ -101,7 +101,7 @@ def test_rows_and_the_api_have_it_with_the_type_of_the_table(demo: Demo, answers
                 assert said == (row.state_name if number.name == "state" else _plain(value)), number.name
             else:
                 assert (type(value), said) == (kind, value), number.name
-    assert never == {"signature_cluster"}, "the simulated project has none of these"
+    assert never == {"signature_cluster", "prediction"}, "the simulated project has none of these"
 
 
 def _plain(value: Any) -> Any:

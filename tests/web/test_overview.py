@@ -20,7 +20,7 @@ from tests.web.analysed_project import HOSTILE, Demo
 from tests.web.history import sent
 from tests.web.reading import flat
 
-COST = 14
+COST = 15
 """Session and user; project, analysis, refresh; then fixes, names, incidents, past analyses; and two for the question
 which branch is the default."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import secrets
@@ -12,7 +13,7 @@ from typing import Any
 
 from flakeboard import console
 from flakeboard.alerts import alert
-from flakeboard.detection.experiment import NothingToDo, OrderExperiment, WrongCommand, runner_call
+from flakeboard.detection.experiment import NothingToDo, OrderExperiment, Result, WrongCommand, runner_call
 from flakeboard.detection.findings import UNKNOWN
 from flakeboard.detection.journal import Journal, path_of
 from flakeboard.detection.options import add_options, parameters_of
@@ -22,8 +23,10 @@ from flakeboard.detection.report.answer import answer
 from flakeboard.detection.report.delivery import Sender
 from flakeboard.detection.reruns.experiment import RerunExperiment
 from flakeboard.detection.search.suspects import Suspects
+from flakeboard.detection.seeded.experiment import SeededExperiment
 from flakeboard.options import add_connection, add_metadata, metadata_of, settings_of
 from flakeboard.problems import NotConfigured, Problem
+from flakeboard.runners.pytest import PYTEST
 from flakeboard.server.api import Api
 
 DONE, WRONG, FOUND, INTERRUPTED = 0, 2, 3, 130
@@ -58,8 +61,10 @@ def _journal(options: argparse.Namespace) -> tuple[Journal, Parameters]:
         return journal, parameters
     if not options.words:
         raise WrongCommand("give the command after --, as in: flakeboard detect -- pytest tests/")
-    runner_call(options.words)
+    call = runner_call(options.words)
     parameters = parameters_of(options)
+    if call.runner is not PYTEST:
+        _refuse_what_is_for_pytest(parameters)
     key, iteration = options.experiment or secrets.token_hex(8), options.iteration[0] if options.iteration else 0
     metadata = metadata_of(options)
     head = {
@@ -79,6 +84,14 @@ def _journal(options: argparse.Namespace) -> tuple[Journal, Parameters]:
         raise Problem(f"{path} is there already: go on with --resume, or name another experiment.") from None
 
 
+def _refuse_what_is_for_pytest(parameters: Parameters) -> None:
+    """Other runners choose their orders themselves, by a seed."""
+    usual = Parameters()
+    for name in ("changed_since", "protocol", "how", "fresh"):
+        if getattr(parameters, name) != getattr(usual, name):
+            raise WrongCommand(f"--{name.replace('_', '-')} is for pytest alone.")
+
+
 class _Detection:
     """One call of the command: the experiment, what it tells, writes and sends."""
 
@@ -86,10 +99,14 @@ class _Detection:
         self._options = options
         self._journal = journal
         self._parameters = parameters
+        self._call = runner_call(parameters.command)
         self._api = self._connected()
 
     def _connected(self) -> Api | None:
         if self._options.no_upload:
+            return None
+        if self._call.runner is not PYTEST:
+            console.say("nothing is sent: the dashboard takes experiments with pytest.")
             return None
         try:
             return Api(settings_of(self._options))
@@ -110,12 +127,7 @@ class _Detection:
         console.say(f"experiment {name}, seed {self._parameters.seed}; to go on if it is cut short: --resume {name}")
         if not self._parameters.changed_since:
             self._announce()
-        suspects = Suspects(self._api, self._journal)
-        experiment: OrderExperiment | RerunExperiment = (
-            RerunExperiment(self._parameters, self._journal, console.say)
-            if self._parameters.protocol == RERUNS
-            else OrderExperiment(self._parameters, self._journal, console.say, suspects)
-        )
+        experiment = self._experiment()
         interrupted = False
         try:
             experiment.run()
@@ -125,6 +137,9 @@ class _Detection:
             console.say(f"nothing to do: no test is new or changed since {self._parameters.changed_since}")
             os.remove(self._journal.path)
             return DONE
+        except Problem:
+            self._give_up(experiment.result)
+            raise
         body = answer(experiment.result, self._journal)
         self._journal.conclude(body)
         for line in summary.lines(experiment.result):
@@ -134,12 +149,26 @@ class _Detection:
         new = self._send()
         return INTERRUPTED if interrupted else self._exit_code(body, new)
 
+    def _experiment(self) -> OrderExperiment | RerunExperiment | SeededExperiment:
+        if self._call.runner is not PYTEST:
+            return SeededExperiment(self._parameters, self._journal, console.say, self._call)
+        if self._parameters.protocol == RERUNS:
+            return RerunExperiment(self._parameters, self._journal, console.say)
+        suspects = Suspects(self._api, self._journal)
+        return OrderExperiment(self._parameters, self._journal, console.say, suspects, self._api)
+
     def _announce(self) -> None:
         if self._api is not None:
             try:
                 Sender(self._api, self._journal).announce()
             except Problem as problem:
                 console.warn(f"the experiment is not announced yet: {problem}")
+
+    def _give_up(self, result: Result) -> None:
+        """Say that it ended, or the dashboard would wait for it for ever; the journal stays open for --resume."""
+        if self._api is not None and not self._parameters.changed_since:
+            with contextlib.suppress(Problem):
+                Sender(self._api, self._journal).finish({**answer(result, self._journal), "ended": "crash"})
 
     def _send(self) -> list[Any] | None:
         """What the server did not know; None without its answer."""

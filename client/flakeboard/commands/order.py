@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 
 from flakeboard.schedules import command
-from flakeboard.schedules.command import PytestCommand
+from flakeboard.schedules.command import Api, Collection
 from flakeboard.schedules.local_priorities import given_by_coverage
 from flakeboard.schedules.request import ORDERS, Request
-from flakeboard.schedules.schedule import ask
+from flakeboard.schedules.schedule import Schedule, ask
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
@@ -23,13 +23,13 @@ def order(options: argparse.Namespace) -> int:
     if options.coverage and options.by == ORDERS[0]:
         options.parser.error("--coverage is for orders by coverage: --by statements, for example")
     metadata = command.metadata_of(options)
-    with PytestCommand(options.words, options.parser) as pytest:
-        collection = pytest.collect()
-    ids, names = collection.ids, command.typed(collection)
-    request = Request("order", options.by, metadata, enhance=not options.no_enhance, inferred=options.inferred)
-    if options.coverage:
-        request = given_by_coverage(request, options.coverage, ids)
-    schedule = command.scheduled(options, len(ids), lambda api: ask(api, request, ids))
-    command.show(options, schedule)
+
+    def make(api: Api, collection: Collection) -> Schedule:
+        request = Request("order", options.by, metadata, enhance=not options.no_enhance, inferred=options.inferred)
+        if options.coverage:
+            request = given_by_coverage(request, options.coverage, collection.ids)
+        return ask(api, request, collection.ids)
+
+    names, schedule = command.made(options, make)
     command.write_list(options.out, [names[place] for place in schedule.order])
     return command.DONE

@@ -16,15 +16,18 @@ from flakeboard.console import plain
 from flakeboard.gate import verdict
 from flakeboard.gate.decision import Decision
 from flakeboard.gate.question import Question, ask
+from flakeboard.gate.rerun_set import chosen
 from flakeboard.metadata import DOUBTS, clipped
 from flakeboard.options import add_connection, add_metadata, metadata_of, settings_of
 from flakeboard.problems import Problem
+from flakeboard.reach.change import companions
 from flakeboard.reports import junit
 from flakeboard.reports.collection import NOTES_FOLDER, CollectedReports, ReportCollection
 from flakeboard.runners import process, pytest
 from flakeboard.runners.reruns import AUTO, KeptReports, Outcome, Reruns
 from flakeboard.server.api import Api
 from flakeboard.server.batches import readable, send_all
+from flakeboard.server.packages import batches, named
 from flakeboard.settings import Settings
 from flakeboard.truncation.reason import why_truncated
 
@@ -40,6 +43,11 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         "--report", action="append", default=[], metavar="GLOB", help="where the command writes its reports"
     )
     parser.add_argument("--retries", type=_retries, default=0, metavar="auto|N", help="rerun failing tests [0]")
+    parser.add_argument(
+        "--rerun-set",
+        action="store_true",
+        help="with --retries auto: ask the server which failing tests are worth a rerun within the budget",
+    )
     parser.add_argument("--budget", type=float, default=10.0, metavar="MIN", help="minutes for all reruns [10]")
     parser.add_argument(
         "--runner", default="", choices=["", *runners.NAMES], metavar="NAME", help=", ".join(runners.NAMES)
@@ -63,6 +71,15 @@ def run(options: argparse.Namespace) -> int:
         options.parser.error("give the command after --, as in: flakeboard run -- pytest")
     with tempfile.TemporaryDirectory(prefix="flakeboard-") as folder:
         return _Run(options, options.words, folder).run()
+
+
+def _with_traces(paths: list[str], traces: list[str]) -> list[str]:
+    """The files to send. Traces go in the upload of their reports, or not at all: alone they say nothing."""
+    together = [*paths, *traces]
+    if traces and len(batches(named(together))) > 1:
+        console.warn("the traces are not sent: with the reports they are too much for one upload.")
+        return paths
+    return together
 
 
 class _Run:
@@ -152,8 +169,10 @@ class _Run:
             settings = replace(settings, timeout=min(settings.timeout, _CANCELLED_SECONDS))
         paths, unsent = self._unsent(collected, result.code)
         cases = junit.read(paths) if result.code else []
-        question = Question(paths, self._doubted(metadata, result, collected, cases, unsent), result.code, self._runner)
         api = Api(settings)
+        described = self._doubted(metadata, result, collected, cases, unsent)
+        besides = self._besides(api, described, collected) if not result.cancelled else []
+        question = Question(_with_traces(paths, collected.traces), described, result.code, self._runner, besides)
         decision = ask(api, question, self._folder)
         may_rerun = decision.may_be_rerun and "truncated" not in question.metadata
         if result.code and self._options.retries and may_rerun and not result.cancelled:
@@ -163,6 +182,16 @@ class _Run:
         exit_code = 0 if decision.passed and not result.cancelled else result.exit_code
         verdict.show(decision, exit_code, result.exit_code)
         return exit_code
+
+    def _besides(self, api: Api, metadata: dict[str, Any], collected: CollectedReports) -> list[str]:
+        """What tests used and what changed, where the server takes it."""
+        try:
+            paths, line = companions(api, metadata, self._folder, collected.reach)
+        except OSError as error:
+            paths, line = [], f"what changed cannot be written: {error.strerror or error}."
+        if line:
+            console.warn(line)
+        return paths
 
     def _unsent(self, collected: CollectedReports, code: int) -> tuple[list[str], list[str]]:
         """The files to send, and a line for each that is missing, stale or unreadable."""
@@ -208,9 +237,15 @@ class _Run:
         """Rerun the blocking tests, upload the results and ask again. Our reading and the gate must both clear them."""
         if self._call is None:
             return first
+        blocking = first.blocking
+        if self._options.rerun_set and self._options.retries == AUTO:
+            blocking, why = chosen(api, first, self._options.budget * 60)
+            if why:
+                console.say(why)
+                return first
         with KeptReports([*question.paths, *self._call.report_paths(), *self._patterns], self._folder):
             reruns = Reruns(self._call, self._patterns, self._environ, self._folder, self._options.budget * 60)
-            outcome = reruns.run(first.blocking, cases, self._options.retries)
+            outcome = reruns.run(blocking, cases, self._options.retries)
         if outcome.why:
             console.say(outcome.why + ".")
         if not outcome.reports:

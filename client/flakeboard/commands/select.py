@@ -6,8 +6,9 @@ import argparse
 
 from flakeboard.problems import Problem
 from flakeboard.schedules import command
-from flakeboard.schedules.command import PytestCommand
+from flakeboard.schedules.command import Api, Collection
 from flakeboard.schedules.request import CHANGES, ORDERS, ORIGINAL, change_of
+from flakeboard.schedules.schedule import Schedule
 from flakeboard.schedules.selection import select as select_tests
 
 
@@ -27,26 +28,15 @@ def select(options: argparse.Namespace) -> int:
     except Problem as problem:
         options.parser.error(f"--since: {problem}")
     metadata = command.metadata_of(options)
-    with PytestCommand(options.words, options.parser) as pytest:
-        collection = pytest.collect()
-    ids, names = collection.ids, command.typed(collection)
-    schedule = command.scheduled(
-        options,
-        len(ids),
-        lambda api: select_tests(
-            api,
-            changed,
-            ref,
-            options.by,
-            metadata,
-            ids,
-            collection.rootdir,
-            not options.no_enhance,
-            options.inferred,
-        ),
-    )
-    command.show(options, schedule)
+
+    def make(api: Api, collection: Collection) -> Schedule:
+        enhance, ids = not options.no_enhance, collection.ids
+        rootdir, inferred = collection.rootdir, options.inferred
+        lists = (options.out, options.rest)
+        return select_tests(api, changed, ref, options.by, metadata, ids, rootdir, enhance, inferred, lists)
+
+    names, schedule = command.made(options, make)
     command.write_list(options.out, [names[place] for place in schedule.order])
     if options.rest:
-        command.write_list(options.rest, [names[place] for place in schedule.rest(len(ids))])
+        command.write_list(options.rest, [names[place] for place in schedule.rest(len(names))])
     return command.DONE

@@ -7,10 +7,9 @@ import os
 
 from flakeboard.problems import Problem
 from flakeboard.schedules import command
-from flakeboard.schedules.command import PytestCommand
+from flakeboard.schedules.command import Api, Collection
 from flakeboard.schedules.request import MOST_SHARDS, SPLITS, Request, check_build, shard_of
 from flakeboard.schedules.schedule import Schedule, ask, shards_of
-from flakeboard.server.api import Api
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
@@ -30,28 +29,19 @@ def shard(options: argparse.Namespace) -> int:
         check_build(metadata)
     except Problem as problem:
         options.parser.error(str(problem))
-    with PytestCommand(options.words, options.parser) as pytest:
-        collection = pytest.collect()
-    ids, names = collection.ids, command.typed(collection)
-    request = Request(
-        "shard",
-        options.by,
-        metadata,
-        index,
-        total,
-        enhance=not options.no_enhance,
-        inferred=options.inferred,
-    )
+    enhance, inferred = not options.no_enhance, options.inferred
+    request = Request("shard", options.by, metadata, index, total, enhance=enhance, inferred=inferred)
     if options.all:
-        return _write_all(options, request, ids, names)
-    schedule = command.scheduled(options, len(ids), lambda api: ask(api, request, ids))
-    command.show(options, schedule)
+        return _write_all(options, request)
+    names, schedule = command.made(options, lambda api, collection: ask(api, request, collection.ids))
     command.write_list(options.out, [names[place] for place in schedule.order])
     return command.DONE
 
 
 def _shard(options: argparse.Namespace, from_ci: str) -> tuple[int, int]:
     """The options, or what CI says; with --all the number of shards is enough."""
+    if options.all and options.rehearse:
+        options.parser.error("--rehearse is for one shard, without --all")
     if options.all and 1 <= options.total <= MOST_SHARDS:
         return 0, options.total
     written = f"{options.index}/{options.total}" if options.index or options.total else from_ci
@@ -61,16 +51,15 @@ def _shard(options: argparse.Namespace, from_ci: str) -> tuple[int, int]:
         options.parser.error(f"--index and --total: {problem}")
 
 
-def _write_all(options: argparse.Namespace, request: Request, ids: list[str], names: list[str]) -> int:
+def _write_all(options: argparse.Namespace, request: Request) -> int:
     parts: list[list[int]] = []
 
-    def make(api: Api) -> Schedule:
-        answer = api.post("schedules", request.body(ids))
-        parts.extend(shards_of(answer, request.total, len(ids)))
+    def make(api: Api, collection: Collection) -> Schedule:
+        answer = api.post("schedules", request.body(collection.ids))
+        parts.extend(shards_of(answer, request.total, len(collection.ids)))
         return Schedule([], str(answer.get("sentence") or ""))
 
-    schedule = command.scheduled(options, len(ids), make)
-    command.show(options, schedule)
+    names, schedule = command.made(options, make)
     os.makedirs(options.all, exist_ok=True)
     for number in range(request.total):
         part = parts[number] if parts else schedule.order

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import tempfile
 import time
 from typing import Any
 
@@ -13,6 +14,7 @@ from flakeboard.detection.journal import Journal
 from flakeboard.detection.report.delivery import Sender
 from flakeboard.options import add_connection, add_metadata, metadata_of, settings_of
 from flakeboard.problems import Problem, Unreachable
+from flakeboard.reach.change import companions
 from flakeboard.reports import files
 from flakeboard.server import batches
 from flakeboard.server.api import Api
@@ -66,6 +68,14 @@ class _Upload:
 
     def run(self) -> int:
         """Send every file that can be sent, and name the others here and to the server."""
+        with tempfile.TemporaryDirectory(prefix="flakeboard-") as folder:
+            besides, line = companions(self._api, self._metadata, folder)
+            if line:
+                console.warn(line)
+            self._paths += besides
+            return self._sent()
+
+    def _sent(self) -> int:
         answers, count, size = self._send()
         console.say("sent {} in {}.".format(_count(count, "file"), _size(size)))
         for answer in answers:

@@ -8,6 +8,7 @@ from typing import Callable, Sequence
 
 from flakeboard import runners
 from flakeboard.detection import reference
+from flakeboard.detection.changed.advice import runs_advised
 from flakeboard.detection.changed.changes import NEW, TestChanges, changes_since
 from flakeboard.detection.changed.targets import FEW_RUNS, PAIRS, Target, TargetSteps
 from flakeboard.detection.crashes import TooManyCrashes
@@ -21,9 +22,12 @@ from flakeboard.detection.procedure import Procedure
 from flakeboard.detection.search.dependencies import find_dependencies
 from flakeboard.detection.search.reset_fixture import propose_fixture
 from flakeboard.detection.search.suspects import Suspects
+from flakeboard.detection.seeded.runs import SEEDED
 from flakeboard.detection.workplace import Workplace
 from flakeboard.problems import Problem
+from flakeboard.runners.pytest import PYTEST
 from flakeboard.runners.runner import RunnerCall
+from flakeboard.server.api import Api
 
 Say = Callable[[str], None]
 
@@ -56,16 +60,20 @@ def runner_call(command: Sequence[str]) -> RunnerCall:
     call = runners.find(command)
     if call is None:
         raise WrongCommand("detect needs the command that starts pytest itself, as in: detect -- pytest tests/")
-    if call.runner.name != "pytest":
-        raise WrongCommand(f"detect reorders pytest's tests; {call.runner.name} is not supported yet.")
-    return call
+    if call.runner is PYTEST or call.runner in SEEDED:
+        return call
+    names = ", ".join(dict.fromkeys(runner.name for runner in SEEDED))
+    raise WrongCommand(f"detect reorders tests of pytest, and by their own seeds those of {names}.")
 
 
 class OrderExperiment:
     """Holds what the steps share; `result` is right at any time."""
 
-    def __init__(self, parameters: Parameters, journal: Journal, say: Say, suspects: Suspects) -> None:
+    def __init__(
+        self, parameters: Parameters, journal: Journal, say: Say, suspects: Suspects, api: Api | None = None
+    ) -> None:
         self.result = Result()
+        self._api = api
         self._parameters = parameters
         self._say = say
         self._suspects = suspects
@@ -130,9 +138,19 @@ class OrderExperiment:
         targets = [Target(place, status) for place, status in statuses.items() if status]
         if not targets:
             raise NothingToDo
+        self._advise([target for target in targets if target.status == NEW], names, first.rootdir)
         new = sum(target.status == NEW for target in targets)
         self._say(f"{new:,} new and {len(targets) - new:,} changed tests since {self._parameters.changed_since}")
         return targets
+
+    def _advise(self, targets: Sequence[Target], names: Sequence[str], rootdir: str) -> None:
+        if self._api is None:
+            return
+        advised = runs_advised(self._api, rootdir, [names[target.test] for target in targets], self._say)
+        for target in targets:
+            target.runs = advised.get(names[target.test], 0)
+        if advised:
+            self._say(f"{len(advised):,} of the new tests look like flaky ones: they are run as often as advised")
 
     def _look_at_targets(self, procedure: Procedure, targets: Sequence[Target], first: Collection) -> None:
         fixtures = {place: set(first.tests[case.id][2]) for place, case in enumerate(procedure.lab.suite.cases)}

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping, Protocol, Sequence
+from typing import Any, Callable, Mapping, Protocol, Sequence, Tuple
 
 from flakeboard.detection.execution.children import run_shell
 from flakeboard.detection.execution.outcomes import NOT_RUN, Outcome, from_json, to_json
 from flakeboard.detection.journal import Journal
+from flakeboard.detection.seeded.runs import Execution
 from flakeboard.orders.suite import Suite, case_of
 from flakeboard.problems import Problem
 
-PROBE, ORDER, TRY, RESET = "probe", "order", "try", "reset"
+PROBE, ORDER, TRY, RESET, REPEAT = "probe", "order", "try", "reset", "repeat"
 _PLUS = 60.0
 
 
 class BudgetSpent(Exception):
     """The time is up: what is known so far counts."""
+
+
+ShuffledRun = Tuple[Sequence[Execution], float, str]
+"""What ran, the seconds it took, and how it was cut short, if it was."""
 
 
 class Executor(Protocol):
@@ -124,14 +129,41 @@ class Laboratory:
 
         entry = self.journal.step({"n": self._runs, **what, "order": list(order)}, compute)
         outcome = from_json(entry)
-        self._resets_failed = self._resets_failed + 1 if outcome.void else 0
-        if self._resets_failed >= 2:
-            raise Problem("--reset failed twice in a row: the environment of the tests cannot be restored.")
+        self._count_resets(outcome)
         if not outcome.ended and not outcome.void:
             for step, verdict in enumerate(outcome.verdicts):
                 if verdict == NOT_RUN:
                     self.not_run.setdefault(names[step], "was not collected in every order")
         return outcome
+
+    def shuffled(self, seed: int, run: Callable[[float], ShuffledRun], round: int = 0) -> tuple[list[int], Outcome]:
+        """Run an order that only the runner knows, by its seed: what ran, and how. Without a round it is repeated."""
+        if self.deadline is not None and self.spent >= self.deadline:
+            raise BudgetSpent
+        self._runs += 1
+        what = {"n": self._runs, "kind": ORDER if round else REPEAT, "round": round, "how": "seed", "seed": str(seed)}
+
+        def compute() -> dict[str, Any]:
+            if not self._was_reset():
+                return {"order": [], "others": [], **to_json(Outcome("", (), 0.0)), "void": True}
+            ran, total, ended = run(self.limit())
+            known = [each for each in ran if each.test in self.suite.places]
+            verdicts = "".join(each.verdict for each in known)
+            outcome = Outcome(verdicts, tuple(each.seconds for each in known), total, ended)
+            others = [each.test for each in ran if each.test not in self.suite.places]
+            return {"order": [self.suite.places[each.test] for each in known], "others": others, **to_json(outcome)}
+
+        entry = self.journal.step(what, compute)
+        for name in entry["others"]:
+            self.not_run.setdefault(name, "is not in the original order")
+        outcome = from_json(entry)
+        self._count_resets(outcome)
+        return list(entry["order"]), outcome
+
+    def _count_resets(self, outcome: Outcome) -> None:
+        self._resets_failed = self._resets_failed + 1 if outcome.void else 0
+        if self._resets_failed >= 2:
+            raise Problem("--reset failed twice in a row: the environment of the tests cannot be restored.")
 
     def _was_reset(self) -> bool:
         return not self._reset or run_shell(self._reset) == 0

@@ -23,6 +23,17 @@ class FailingTest:
     blocks: bool
     sentence: str
     reruns: int | None
+    touches: str = ""
+    """Whether it touches the change, in words; empty where that is not known. Nothing is decided by it."""
+    number: int | None = None
+    """In the server's project."""
+    remedy: str = ""
+    """What helps against its cause; empty where none is known."""
+
+    @property
+    def about(self) -> str:
+        """What it is, and whether it touches the change."""
+        return " ".join(part for part in (self.sentence, self.touches) if part)
 
     @property
     def label(self) -> str:
@@ -40,6 +51,8 @@ class Decision:
     failing: list[FailingTest]
     notes: list[str] = field(default_factory=list)
     """Remarks that do not affect the decision."""
+    run: int | None = None
+    """The run's number on the server."""
 
     @property
     def blocking(self) -> list[FailingTest]:
@@ -67,11 +80,12 @@ def decision_from(answer: dict[str, Any]) -> Decision:
         reasons=[(_text(row.get("code")), _text(row.get("sentence"))) for row in _objects(answer.get("reasons"))],
         failing=[_failing_test(row) for row in _objects(answer.get("failing"))],
         notes=[_text(row.get("sentence")) for row in _objects(answer.get("notes"))],
+        run=answer["run"] if type(answer.get("run")) is int else None,
     )
 
 
 def _failing_test(row: dict[str, Any]) -> FailingTest:
-    reruns = row.get("reruns")
+    reruns, number = row.get("reruns"), row.get("number")
     return FailingTest(
         suite=_text(row.get("suite")),
         classname=_text(row.get("classname")),
@@ -81,7 +95,18 @@ def _failing_test(row: dict[str, Any]) -> FailingTest:
         blocks=row.get("blocks") is not False,
         sentence=_text(row.get("sentence")),
         reruns=reruns if isinstance(reruns, int) and not isinstance(reruns, bool) and reruns >= 0 else None,
+        touches=_touches(row),
+        number=number if isinstance(number, int) and not isinstance(number, bool) else None,
+        remedy=_text(row.get("remedy")),
     )
+
+
+_TOUCHES = {"no": "Does not touch this change: {}.", "yes": "Touches this change: {}."}
+
+
+def _touches(row: dict[str, Any]) -> str:
+    words, why = _TOUCHES.get(_text(row.get("touches_change"))), _text(row.get("touches_why"))
+    return words.format(why) if words and why else ""
 
 
 def _text(value: Any) -> str:

@@ -38,15 +38,15 @@ def _annotation(test: FailingTest) -> str:
 def summary(decision: Decision, exit_code: int, own_code: int) -> str:
     """The verdict as Markdown, with foreign text escaped."""
     head = "passed" if decision.passed else ("failed" if decision.decided else "did not decide")
-    lines = [f"### Flakeboard's gate {head}", "", _cell(decision.sentence), ""]
+    lines = [f"### Flakeboard's gate {head}", "", markdown(decision.sentence), ""]
     if decision.failing:
         lines += ["| | test | what it is |", "|---|---|---|"]
         lines += [
-            "| {} | {} | {} |".format("blocks" if test.blocks else "passes", _cell(test.label), _about(test))
+            "| {} | {} | {} |".format("blocks" if test.blocks else "passes", markdown(test.label), _about(test))
             for test in decision.failing[:_ROWS]
         ]
         lines.append("")
-    lines += ["- " + _cell(sentence or code) for code, sentence in decision.reasons]
+    lines += ["- " + markdown(sentence or code) for code, sentence in decision.reasons]
     if decision.page.startswith(("http://", "https://")) and not set(decision.page) & set(" <>()\"'\n"):
         lines += ["", f"[The run in Flakeboard]({redact(decision.page)})"]
     lines += ["", f"Exit code {exit_code}; the command gave {own_code}.", ""]
@@ -54,10 +54,11 @@ def summary(decision: Decision, exit_code: int, own_code: int) -> str:
 
 
 def _about(test: FailingTest) -> str:
-    return _cell(": ".join(part for part in (test.kind, test.sentence) if part))
+    what = ": ".join(part for part in (test.kind, test.about) if part)
+    return markdown(f"{what} What helps: {test.remedy}" if test.remedy else what)
 
 
-def _cell(text: str) -> str:
+def markdown(text: str) -> str:
     return "".join("\\" + letter if letter in _MARKDOWN else letter for letter in plain(text))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from flakeboard import console
@@ -24,12 +24,14 @@ class Question:
     code: int
     """The exit code as the process returned it."""
     runner: str
+    besides: list[str] = field(default_factory=list)
+    """Files that are no reports: what tests used, and what changed."""
 
 
 def ask(api: Api, question: Question, folder: str) -> Decision:
     """Upload every file, ask the gate, and warn of tests that the server merged because their names are equal."""
     metadata = dict(question.metadata)
-    *before, last = grouped(question.paths, metadata, folder)
+    *before, last = grouped([*question.paths, *question.besides], metadata, folder)
     uploads = [upload_group(api, group, metadata)[0].get("id") for group in before]
     answer, decision = _gate(api, last, replace(question, metadata=metadata))
     for number in (*uploads, answer.get("upload")):

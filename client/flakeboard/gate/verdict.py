@@ -35,7 +35,7 @@ def lines(decision: Decision, exit_code: int, command_code: int) -> list[str]:
     shown = [f"flakeboard: {_word(decision)}: {plain(decision.sentence)}"]
     for test in decision.failing[:_MOST_TESTS]:
         mark = "BLOCKS" if test.blocks else "passes"
-        about = f"  ({plain(test.sentence, 200)})" if test.sentence else ""
+        about = f"  ({plain(test.about, 400)})" if test.about else ""
         shown.append(f"  {mark}  {plain(test.kind, 20):<11}  {plain(test.label, 300)}{about}")
     if len(decision.failing) > _MOST_TESTS:
         shown.append(f"  and {len(decision.failing) - _MOST_TESTS:,} more")

@@ -4,12 +4,16 @@ The main process fetches it once and hands it to workers as plain data."""
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timezone
 from fnmatch import fnmatchcase
 from typing import Any, Mapping
 
 from flakeboard.commands.quarantine import tests_of
+from flakeboard.node_names import key_of
+from flakeboard.problems import Problem
 from flakeboard.server.api import Api
+from flakeboard.traces.trace import LEVELS
 
 _LISTED = {"state": "flaky,suspect,recovered"}
 
@@ -61,10 +65,17 @@ def reruns(api: Api) -> dict[str, int]:
     return recommended
 
 
+def traced(api: Api) -> dict[str, Any]:
+    """Which tests the server wants to be traced, at which level, and the project's key for digests."""
+    answer = api.get("traced-tests").json()
+    if not isinstance(answer, Mapping):
+        answer = {}
+    tests = [_row_key(row) for row in answer.get("tests") or () if isinstance(row, Mapping)]
+    key = str(answer.get("key") or "")
+    if answer.get("level") not in LEVELS or not re.match(r"(?:[0-9a-f]{2}){16,64}\Z", key):
+        raise Problem("the answer about tests to trace cannot be read")
+    return {"tests": tests, "level": str(answer["level"]), "key": key, "takes_traces": True}
+
+
 def _row_key(test: Mapping[str, Any]) -> str:
-    return key(str(test.get("classname") or ""), str(test.get("name") or ""))
-
-
-def key(classname: str, name: str) -> str:
-    """A test as one string, which xdist can pass to a worker."""
-    return f"{classname}\n{name}"
+    return key_of(str(test.get("classname") or ""), str(test.get("name") or ""))

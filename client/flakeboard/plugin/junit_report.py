@@ -66,7 +66,12 @@ def _case(test: Test) -> str:
         where["line"] = str(test.line + 1)
     last = test.attempts[-1]
     head = _tag("testcase", classname=classname, name=name, time=_seconds(last.seconds), **where)
-    return head + "".join(_endings(test.attempts)) + "</testcase>"
+    return head + _properties(test) + "".join(_endings(test.attempts)) + "</testcase>"
+
+
+def _properties(test: Test) -> str:
+    tags = [_tag("property", name=name, value=value, close=True) for name, value in test.properties]
+    return f"<properties>{''.join(tags)}</properties>" if tags else ""
 
 
 def _endings(attempts: list[Attempt]) -> list[str]:

@@ -38,6 +38,19 @@ _job = _read_job()
 _errors: list[list[str]] = []
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: Any) -> None:
+    """Where tests are traced, wrappers are set before conftests are imported."""
+    if _job.get("trace"):
+        from flakeboard.plugin import lab_traces
+
+        lab_traces.start(early_config, _job["trace"])
+    if _job.get("values"):
+        from flakeboard.plugin import lab_bounds
+
+        lab_bounds.start(early_config, _job["values"])
+
+
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
 def pytest_cmdline_main(config: Any) -> Iterator[None]:
     """Before all plugins act on their options."""
@@ -83,8 +96,9 @@ def _run(session: Any, items: dict[str, Any], order: dict[str, Any]) -> None:
             if id(item) in done:
                 item._initrequest()  # a second run needs fixtures of its own
             done.add(id(item))
-            following = chosen[at + 1][1] if at + 1 < len(chosen) else None
-            if order.get("reset") and following is None:
+            is_last = at + 1 == len(chosen) or order.get("apart")  # apart: all fixtures are torn down after each test
+            following = None if is_last else chosen[at + 1][1]
+            if order.get("reset") and at + 1 == len(chosen):
                 _reset(items, **order["reset"])
             with records.test(place, item):
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)

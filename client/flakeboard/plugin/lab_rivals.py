@@ -27,6 +27,8 @@ _VALUES: dict[str, Any] = {
     "flakeboard_quarantine": False,
     "flakeboard_reruns": "",
     "flakeboard_upload": False,
+    "flakeboard_trace": "",
+    "flakeboard_recipe": "",
 }
 """By name in pytest's namespace: what the option is set to, if there is one of that name."""
 _PLUGINS = ("random_order", "rerunfailures")

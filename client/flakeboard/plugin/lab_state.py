@@ -26,6 +26,7 @@ class StateWatch:
     def __init__(self, root: str) -> None:
         self._root = os.path.realpath(root)
         self._last: Snapshot | None = None
+        self._ours: dict[str, bool] = {}
 
     def before(self) -> None:
         if self._last is None:
@@ -61,8 +62,11 @@ class StateWatch:
         """Globals of the project's modules, attributes of its classes, and caches of its functions."""
         for name, module in list(sys.modules.items()):
             path = getattr(module, "__dict__", {}).get("__file__")
-            if isinstance(path, str) and self._is_the_projects(path):
-                yield from held_by(name, vars(module))
+            if isinstance(path, str):
+                if path not in self._ours:
+                    self._ours[path] = self._is_the_projects(path)
+                if self._ours[path]:
+                    yield from held_by(name, vars(module))
 
     def _is_the_projects(self, path: str) -> bool:
         real = os.path.realpath(path)

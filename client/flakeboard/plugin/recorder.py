@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
+PROPERTY = "flakeboard.value"
 _WORKER_LINE = re.compile(r"\A\[gw[0-9]+\] [^\n]*\n")
 
 
@@ -33,6 +34,8 @@ class Test:
     file: str
     line: int | None
     attempts: list[Attempt] = field(default_factory=lambda: [Attempt()])
+    properties: list[tuple[str, str]] = field(default_factory=list)
+    """Ours alone: those of the user stay in pytest's own report."""
 
 
 @dataclass
@@ -58,6 +61,7 @@ class Recorder:
         sequence = self._sequence(worker_of(report))
         sequence.ended = time.time()
         test = self._test(sequence, report)
+        test.properties = [(str(a), str(b)) for a, b in getattr(report, "user_properties", ()) if a == PROPERTY]
         attempt = test.attempts[-1]
         attempt.seconds += float(getattr(report, "duration", 0.0) or 0.0)
         hidden = getattr(report, "flakeboard_failure", None)

@@ -34,7 +34,11 @@ def leave_note(folder: str, config: Any, reports: Sequence[str], truncated: str)
     own = getattr(config.option, "xmlpath", None)
     started_in = str(config.invocation_params.dir)
     replaces = [os.path.join(started_in, os.path.expanduser(os.path.expandvars(own)))] if own else []
-    note = {"reports": [os.path.abspath(path) for path in reports], "replaces": replaces, "truncated": truncated}
+    write_note(folder, {"reports": list(map(os.path.abspath, reports)), "replaces": replaces, "truncated": truncated})
+
+
+def write_note(folder: str, note: dict[str, Any]) -> None:
+    """A note appears as a whole, or not at all."""
     try:
         with open(os.path.join(folder, uuid.uuid4().hex + ".part"), "w", encoding="utf-8") as file:
             json.dump(note, file)

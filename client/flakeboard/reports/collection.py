@@ -11,10 +11,8 @@ import os
 from dataclasses import dataclass, field
 from typing import Any, Sequence
 
+from flakeboard.plugin_names import NOTES_FOLDER as NOTES_FOLDER
 from flakeboard.reports.freshness import Snapshot
-
-NOTES_FOLDER = "FLAKEBOARD_RUN_NOTES"
-"""The environment variable that tells the plugin where to leave its note."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +25,10 @@ class CollectedReports:
     """Why a session with our plugin ended before its last test."""
     is_counted: bool = False
     """Our plugin counted the tests of every report's session."""
+    traces: list[str] = field(default_factory=list)
+    """Traces of tests, which are no reports and travel beside them."""
+    reach: list[str] = field(default_factory=list)
+    """Files in which our plugin says what each test used."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,8 @@ class _Note:
     reports: list[str] = field(default_factory=list)
     replaces: list[str] = field(default_factory=list)
     truncated: str = ""
+    traces: list[str] = field(default_factory=list)
+    reach: list[str] = field(default_factory=list)
 
 
 class ReportCollection:
@@ -47,12 +51,15 @@ class ReportCollection:
     def collected(self) -> CollectedReports:
         matched = self._before.after()
         notes = [_note(path) for path in _paths(self._notes) if path not in self._old_notes]
+        traces = [path for note in notes for path in note.traces if os.path.isfile(path)]
+        reach = [path for note in notes for path in note.reach if os.path.isfile(path)]
         notes = [note for note in notes if note.reports and all(map(os.path.isfile, note.reports))]
         replaced = {os.path.realpath(path) for note in notes for path in (*note.replaces, *note.reports)}
         own = [path for note in notes for path in note.reports]
         others = [path for path in matched.fresh if os.path.realpath(path) not in replaced]
         truncated = next((note.truncated for note in notes if note.truncated), "")
-        return CollectedReports([*others, *own], matched.stale, matched.missing, truncated, bool(own) and not others)
+        is_counted = bool(own) and not others
+        return CollectedReports([*others, *own], matched.stale, matched.missing, truncated, is_counted, traces, reach)
 
 
 def _paths(folder: str) -> list[str]:
@@ -67,7 +74,8 @@ def _note(path: str) -> _Note:
         return _Note()
     if not isinstance(note, dict):
         return _Note()
-    return _Note(_texts(note.get("reports")), _texts(note.get("replaces")), str(note.get("truncated") or ""))
+    truncated, traces, reach = str(note.get("truncated") or ""), _texts(note.get("traces")), _texts(note.get("reach"))
+    return _Note(_texts(note.get("reports")), _texts(note.get("replaces")), truncated, traces, reach)
 
 
 def _texts(value: Any) -> list[str]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from typing import NamedTuple
+from typing import NamedTuple, Sequence
 
+import flakeboard
 from flakeboard import git
 from flakeboard.problems import Problem
 
@@ -41,12 +42,15 @@ class ChangedFile(NamedTuple):
 
 
 class WorkTree:
-    """The checkout that we are in."""
+    """The checkout that we are in; `lists` are files that we write there ourselves."""
 
-    def __init__(self) -> None:
+    def __init__(self, lists: Sequence[str] = ()) -> None:
         self.top = git.top()
         if not self.top:
             raise Problem("there is no git checkout here, so nobody knows what changed")
+        client = _client_file()
+        own = [*filter(None, lists), *((client, client + ".sha256") if client else ())]
+        self._own = {os.path.relpath(os.path.realpath(path), os.path.realpath(self.top)) for path in own}
 
     def commit_of(self, ref: str) -> str:
         """The full id of a commit. Whatever begins with a dash would be an option of git's."""
@@ -62,20 +66,25 @@ class WorkTree:
         return git.ask("rev-list", f"--max-count={_ANCESTORS}", commit, folder=self.top).split()
 
     def changed_since(self, commit: str) -> list[ChangedFile]:
-        """Files that differ between the commit and the work tree, those that git does not track included."""
+        """Files that differ between the commit and the work tree, untracked ones included, without what is
+        there by our own doing: the client's single file, lists, and experiments."""
         listed = self._read("diff", "--name-status", "--no-renames", "--no-ext-diff", "-z", commit, "--")
         words = [os.fsdecode(word) for word in listed.split(b"\0") if word]
         files = [ChangedFile(path, status[:1]) for status, path in zip(words[::2], words[1::2])]
         others = self._read("ls-files", "--others", "--exclude-standard", "-z")
-        files += [ChangedFile(os.fsdecode(path), "A") for path in others.split(b"\0") if path]
+        paths = [os.fsdecode(path) for path in others.split(b"\0") if path]
+        files += [ChangedFile(path, "A") for path in paths if not self._is_own(path)]
         if len(files) > MOST_FILES:
             raise Problem(f"{len(files):,} files changed: with so many, all tests run")
         return files
 
+    def _is_own(self, path: str) -> bool:
+        return os.path.normpath(path) in self._own or ".flakeboard" in path.split("/")[:-1]
+
     def hunks(self, commit: str, path: str) -> list[Hunk]:
         options = ("-U0", "--no-color", "--no-ext-diff", "--no-renames", "--no-textconv")
         text = self._read("diff", *options, commit, "--", ":(literal)" + path)
-        return [_hunk(*found.groups()) for found in _HUNK.finditer(text)]
+        return hunks_in(text)
 
     def before(self, commit: str, path: str) -> str:
         """A file's text at the commit."""
@@ -104,12 +113,23 @@ class WorkTree:
         return found
 
 
+def _client_file() -> str:
+    """The single file that this client runs from; empty for an installed one."""
+    path = os.path.dirname(os.path.dirname(os.path.abspath(flakeboard.__file__)))
+    return path if os.path.isfile(path) else ""
+
+
 def _decoded(content: bytes, path: str) -> str:
     """As Python reads it, with the line ends that git counts by."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise Problem(f"{path} is no UTF-8") from None
+
+
+def hunks_in(text: bytes) -> list[Hunk]:
+    """The changed parts in what `git diff -U0` says of one file."""
+    return [_hunk(*found.groups()) for found in _HUNK.finditer(text)]
 
 
 def _hunk(old: bytes, old_count: bytes | None, new: bytes, new_count: bytes | None) -> Hunk:

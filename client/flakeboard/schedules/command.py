@@ -9,13 +9,14 @@ import sys
 import tempfile
 from typing import Any, Callable, Iterator, Sequence
 
-from flakeboard import console, metadata
+from flakeboard import console, metadata, runners
 from flakeboard.detection.execution.injection import Injection
 from flakeboard.detection.execution.processes import ProcessExecutor
 from flakeboard.detection.execution.records import Collection
-from flakeboard.detection.experiment import WrongCommand, runner_call
 from flakeboard.options import add_connection, settings_of
 from flakeboard.problems import Problem
+from flakeboard.runners.pytest import PYTEST
+from flakeboard.schedules.rehearsal import Rehearsal
 from flakeboard.schedules.schedule import Schedule, offline
 from flakeboard.server.api import Api
 
@@ -28,6 +29,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--no-enhance", action="store_true", help="leave known dependencies aside")
     group.add_argument("--inferred", action="store_true", help="keep inferred dependencies, too")
     group.add_argument("--explain", action="store_true", help="say what was moved, added, avoided and left out")
+    group.add_argument(
+        "--rehearse", action="store_true", help="run the schedule first, and put right what fails by its order"
+    )
     group.add_argument("--out", default="", metavar="FILE", help="write the list there, not to the output")
     group.add_argument(
         "--offline", choices=("all", "fail"), default="all", help="without an answer: all tests, or exit 1 [all]"
@@ -50,9 +54,8 @@ class PytestCommand:
     def __init__(self, words: Sequence[str], parser: argparse.ArgumentParser) -> None:
         if not words:
             parser.error(f"give the command after --, as in: {parser.prog} -- pytest tests/")
-        try:
-            call = runner_call(words)
-        except WrongCommand:
+        call = runners.find(words)
+        if call is None or call.runner is not PYTEST:
             parser.error("this needs the command that starts pytest itself, as in: -- pytest tests/")
         self._folder = tempfile.mkdtemp(prefix="fb-")
         self.executor = ProcessExecutor(Injection(call, self._folder, os.environ, 0))
@@ -79,13 +82,30 @@ def scheduled(options: argparse.Namespace, count: int, make: Callable[[Api], Sch
         return offline(problem, options.offline, count)
 
 
+def made(options: argparse.Namespace, make: Callable[[Api, Collection], Schedule]) -> tuple[list[str], Schedule]:
+    """Collect, ask, rehearse if that is wanted, and say what came of it: the names for a list, and the schedule."""
+    with PytestCommand(options.words, options.parser) as command:
+        collection = command.collect()
+        ids = collection.ids
+        schedule = scheduled(options, len(ids), lambda api: make(api, collection))
+        if options.rehearse:
+            schedule = Rehearsal(command.executor, ids, _note).rehearse(schedule)
+    show(options, schedule)
+    return typed(collection), schedule
+
+
+def _note(line: str) -> None:
+    """Beside the list: on stderr."""
+    console.write(console.PREFIX + console.plain(line, 2_000), sys.stderr)
+
+
 def show(options: argparse.Namespace, schedule: Schedule) -> None:
     """The sentence and the warnings, beside the list: on stderr."""
     for line in schedule.warnings:
         console.warn(line)
     lines = [schedule.sentence, *(schedule.notes if options.explain else ())]
     for line in filter(None, lines):
-        console.write(console.PREFIX + console.plain(line, 2_000), sys.stderr)
+        _note(line)
 
 
 def typed(collection: Collection) -> list[str]:

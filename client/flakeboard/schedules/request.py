@@ -9,9 +9,8 @@ from typing import Any, Mapping, Sequence
 
 from flakeboard.node_names import file_of, names_of
 from flakeboard.problems import Problem
+from flakeboard.schedules.order_names import ORDERS as ORDERS
 
-ORDERS = ("failures", "statements", "more-statements", "functions", "more-functions")
-"""What `order` and `select` can go by; the last four need coverage."""
 SPLITS = ("groups", "time", "position")
 CHANGES = ("statements", "functions")
 GIVEN, ORIGINAL = "given", "original"
@@ -46,6 +45,8 @@ class Request:
         }
         if self.kind == "shard":
             values.update(total=self.total, build=self.metadata.get("build_id", ""))
+        if self.kind == "select" and self.metadata.get("build_id"):
+            values["build"] = self.metadata["build_id"]
         if self.index:
             values["index"] = self.index
         if self.changed is not None:
@@ -69,7 +70,9 @@ def shard_of(written: str) -> tuple[int, int]:
 def check_build(metadata: Mapping[str, Any]) -> None:
     """Shards find each other's split by the build: without one each of them would make its own, and lose tests."""
     if not metadata.get("build_id"):
-        raise Problem("a split needs the build that its shards belong to, and no CI names it: set --build-id")
+        raise Problem(
+            "a split needs the build that its shards belong to, and no CI names it: use flakeboard shard --build-id"
+        )
 
 
 def change_of(written: str) -> tuple[str, str]:

@@ -27,9 +27,10 @@ def select(
     rootdir: str = "",
     enhance: bool = True,
     inferred: bool = False,
+    lists: Sequence[str] = (),
 ) -> Schedule:
     """The tests that changes since the commit `ref` concern; all of them, with the reason, where that is not safe."""
-    request = selection_request(api, changed, ref, by, metadata, node_ids, rootdir, enhance, inferred)
+    request = selection_request(api, changed, ref, by, metadata, node_ids, rootdir, enhance, inferred, lists)
     return ask(api, request, node_ids)
 
 
@@ -43,8 +44,9 @@ def selection_request(
     rootdir: str = "",
     enhance: bool = True,
     inferred: bool = False,
+    lists: Sequence[str] = (),
 ) -> Request:
-    tree = WorkTree()
+    tree = WorkTree(lists)
     coverage, commit = nearest_coverage(api, tree, ref)
     collected = Collected(node_ids, rootdir or os.getcwd(), tree.top)
     concerns = concerns_of(tree, commit, tree.changed_since(commit), collected, changed)

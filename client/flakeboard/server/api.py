@@ -56,8 +56,10 @@ class Api:
             if not answer.get("next"):
                 return
 
-    def post(self, path: str, body: bytes, kind: str = "application/json") -> dict[str, Any]:
-        return _object(self._ask("POST", path, {}, body, {"Content-Type": kind}, None))
+    def post(
+        self, path: str, body: bytes, kind: str = "application/json", query: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        return _object(self._ask("POST", path, query or {}, body, {"Content-Type": kind}, None))
 
     def _send_package(self, path: str, package: Package, query: Mapping[str, Any]) -> Answer:
         url = self._url(path, query)

@@ -142,6 +142,15 @@ class BlockedSerializer(serializers.Serializer):
     masked_failures = serializers.IntegerField(help_text="Failures of flaky tests that a quarantine masked.")
 
 
+class HiddenSerializer(serializers.Serializer):
+    """How many flaky tests there are, those included that have not failed yet."""
+
+    found = serializers.IntegerField(help_text="Flaky tests that failed in the window.")
+    once = serializers.IntegerField(help_text="Those that failed in one run.")
+    twice = serializers.IntegerField(help_text="Those that failed in two runs.")
+    at_least = serializers.IntegerField(help_text="A lower bound on all flaky tests, hidden ones included.")
+
+
 class SummarySerializer(serializers.Serializer):
     states = StatesSerializer()
     runs = RunsSerializer()
@@ -154,6 +163,7 @@ class SummarySerializer(serializers.Serializer):
     bursts = LongestBurstsSerializer()
     orders = KnownOrdersSerializer()
     causes = serializers.DictField(child=serializers.IntegerField())
+    hidden = HiddenSerializer(required=False, help_text="Absent from analyses that were made before it was computed.")
     suites = SuiteSerializer(many=True)
     incidents = serializers.IntegerField()
     clusters = serializers.IntegerField()

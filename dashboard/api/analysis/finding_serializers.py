@@ -1,9 +1,13 @@
 """What is concluded of one test besides its row: evidence, and where to look."""
 
+from typing import Any
+
 from rest_framework import serializers
 
+from analytics.kernel.causes.remedies import remedy
 from analytics.kernel.orders import OrderKind
 from analytics.rerun_context import CONTEXTS
+from dashboard.api.analysis.likeness_serializers import LikenessSerializer, TestPredictionSerializer
 from dashboard.api.analysis.name_serializers import ReportNameSerializer, SignatureCountSerializer, TestNameSerializer
 from dashboard.api.analysis.row_serializers import CountSerializer, TestRowSerializer
 from dashboard.api.listing import AnswerSerializer
@@ -101,6 +105,10 @@ class CauseSerializer(serializers.Serializer):
     category = serializers.CharField()
     sentence = serializers.CharField(help_text="The evidence that it rests on.")
     share = serializers.FloatField(allow_null=True)
+    remedy = serializers.SerializerMethodField(help_text="What helps against causes of this category.")
+
+    def get_remedy(self, cause: dict[str, Any]) -> str:
+        return remedy(cause["category"])
 
 
 class ChangeSerializer(serializers.Serializer):
@@ -149,6 +157,9 @@ class FindingSerializer(serializers.Serializer):
     order = OrderSerializer(allow_null=True)
     duration = DurationSerializer(allow_null=True)
     causes = CauseSerializer(many=True)
+    unjudged = serializers.ListField(
+        child=serializers.CharField(), help_text="Causes for which there was not enough data to look."
+    )
     changes = ChangeSerializer(many=True)
     hosts_standing_out = HostSerializer(many=True)
     hours_standing_out = HoursSerializer(many=True)
@@ -165,3 +176,7 @@ class TestDetailSerializer(AnswerSerializer):
     aliases = TestNameSerializer(many=True, help_text="What it was called before.")
     test = TestRowSerializer()
     finding = FindingSerializer()
+    likeness = LikenessSerializer(allow_null=True, help_text="Tests like it and beside it; null outside the window.")
+    prediction = TestPredictionSerializer(
+        allow_null=True, help_text="What was said of it while it was new, if anything."
+    )

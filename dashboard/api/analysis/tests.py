@@ -1,7 +1,9 @@
 """Tests: a list by state, cause, kind and name, in any order; and all that is concluded of one."""
 
+from dataclasses import asdict
 from typing import Any
 
+import numpy as np
 from django.http import Http404
 from drf_spectacular.utils import extend_schema_view
 from rest_framework import serializers
@@ -14,7 +16,9 @@ from analytics.columns.schema import FILTERS, SORTABLE
 from analytics.history.named_findings import named_finding
 from analytics.history.names import names, numbers_by_name
 from analytics.kernel.executions import Ints
+from analytics.likeness.selectors import likeness_of, prediction_of
 from analytics.models import Analysis
+from analytics.reach.selectors import reach_version, sources_of
 from analytics.selectors import test_finding, tests_of
 from dashboard import etags
 from dashboard.api.analysis.finding_serializers import TestDetailSerializer
@@ -24,6 +28,7 @@ from dashboard.api.listing import PageQuery, asked, one_of, page_asked, paged, s
 from dashboard.api.schema import reading
 from dashboard.quarantine.owners.index import asked_numbers, owners_version
 from ingest.models import Project, Test
+from ingest.reach.models import SOURCES
 
 _BY_NAME = "name"
 _SORTS = tuple(sign + name for name in (_BY_NAME, *SORTABLE) for sign in ("", "-"))
@@ -45,6 +50,9 @@ class TestQuery(PageQuery):
     )
     owner = serializers.CharField(
         max_length=255, default="", allow_blank=True, help_text="Only tests of this owner, alone or with others."
+    )
+    source = one_of(
+        "source", SOURCES, "Only tests that use such a source of non-determinism, as far as reach was recorded."
     )
     sort = one_of("sort", _SORTS, "Ascending by this column, descending with a minus before it; nulls last.", "number")
 
@@ -69,8 +77,10 @@ class TestListView(AnalysisView):
 
     @property
     def versions(self) -> tuple[etags.Version, ...]:  # type: ignore[override]
-        """Owners count where they are asked for."""
-        return (etags.aliases, owners_version) if self.request.query_params.get("owner") else (etags.aliases,)
+        """Owners and reach count where they are asked for."""
+        given = self.request.query_params
+        besides = (("owner", owners_version), ("source", reach_version))
+        return (etags.aliases, *(version for name, version in besides if given.get(name)))
 
     def body(self, project: Project, analysis: Analysis | None) -> dict[str, Any]:
         query = asked(TestQuery, self.request)
@@ -84,7 +94,13 @@ class TestListView(AnalysisView):
 
 def _choice(project: Project, query: dict[str, Any]) -> Choice:
     wanted = {parameter: query[parameter] for parameter in FILTERS if parameter in query}
-    return Choice(numbers=asked_numbers(project, query["text"], query["owner"]), **wanted)
+    numbers = asked_numbers(project, query["text"], query["owner"])
+    if query["source"]:
+        users = np.array(
+            sorted(number for number, used in sources_of(project).items() if query["source"] in used), dtype=np.int64
+        )
+        numbers = users if numbers is None else np.intersect1d(numbers, users)
+    return Choice(numbers=numbers, **wanted)
 
 
 def _page_rows(project: Project, columns: Columns, rows: Ints, sort: Sort, page: Page) -> Ints:
@@ -123,7 +139,26 @@ class TestView(AnalysisView):
             "aliases": aliases,
             "test": named_row(test.test_name, test_row(columns, test.number)),
             "finding": named_finding(project.pk, finding),
+            "likeness": _likeness(project, analysis, test.number),
+            "prediction": prediction_of(project.pk, test.test_name),
         }
+
+
+def _likeness(project: Project, analysis: Analysis | None, number: int) -> dict[str, Any] | None:
+    found = likeness_of(analysis, number)
+    if found is None:
+        return None
+    known = names(project.pk, tests=(near.number for near in found.neighbours))
+    return {
+        "score": found.score,
+        "like": found.like,
+        "beside": {"flaky": found.flaky_beside, "of": found.beside},
+        "causes": found.causes,
+        "neighbours": [
+            {**asdict(near), **{name: getattr(known.test(near.number), name) for name in ("classname", "name", "file")}}
+            for near in found.neighbours
+        ],
+    }
 
 
 def test_now(project: Project, number: int) -> Test:

@@ -101,7 +101,7 @@ class ExperimentSerializer(serializers.Serializer):
     parameters = ParametersField()
     began_at = serializers.DateTimeField()
     ended_at = serializers.DateTimeField(allow_null=True)
-    how = serializers.CharField(allow_blank=True, help_text="How it ended: orders, budget, interrupted or crash.")
+    how = serializers.CharField(allow_blank=True, help_text="How it ended: orders, done, budget, interrupted or crash.")
     counts = CountsSerializer()
     sentence = serializers.CharField()
     command = serializers.CharField(help_text="Repeats it.")

@@ -1,5 +1,6 @@
 """Experiments: announce, finish, list, look up, and when the next one is due."""
 
+import json
 from dataclasses import asdict
 from typing import Any
 
@@ -45,7 +46,9 @@ from ingest.lab.services import ExperimentConflict, experiment_begin, experiment
 from ingest.models import Experiment, Project, Upload
 
 _RESULT_BYTES = 16 * 1024 * 1024
-_ENDINGS = ("orders", "budget", "interrupted", "crash")
+_ANSWER_BYTES = 1024 * 1024
+"""Of an experiment on one test."""
+_ENDINGS = ("orders", "done", "budget", "interrupted", "crash")
 
 
 def experiment_body(experiment: Experiment, slug: str) -> dict[str, Any]:
@@ -186,7 +189,8 @@ class FinishView(OneExperimentView):
     @extend_schema(
         operation_id="experiments_finish",
         summary="Say what an experiment found",
-        description="The JSON that `flakeboard detect --out` writes. Sent again it replaces what was said before. "
+        description="The JSON that `flakeboard detect --out` writes, or the answer of `why`, `waits`, `verify`. "
+        "Sent again it replaces what was said before. "
         "A group that was confirmed three of three makes or renews a dependency.",
         request=OpenApiTypes.OBJECT,
         responses={
@@ -199,6 +203,8 @@ class FinishView(OneExperimentView):
     def post(self, request: Request, slug: str, key: str) -> Response:
         project = self.project()
         experiment, result = self.experiment(project), _result(request.data, key)
+        if experiment.is_of_one_test and len(json.dumps(result)) > _ANSWER_BYTES:
+            raise ApiError(413, "limit_answer", f"The answer of an experiment has at most {_ANSWER_BYTES:,} bytes.")
         iteration = result.get("iteration", 0)
         finished = experiment_finish(experiment=experiment, result=result, iteration=iteration)
         conclusion = conclude(finished)

@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analytics.lab.collected_tests import CollectedTests, Name
-from analytics.lab.schedule_request import (
+from analytics.lab.schedules.collected_tests import CollectedTests, Name
+from analytics.lab.schedules.request import (
     BY,
     GIVEN,
     KINDS,
     MOST_SHARDS,
     MOST_TESTS,
+    ORDER,
     SELECT,
     SHARD,
     Change,
@@ -41,7 +42,9 @@ def schedule_request(data: Any) -> ScheduleRequest:
     tests = _tests(data.get("tests"))
     shards = _shards(data) if kind == SHARD else {}
     if kind != SHARD:
-        _absent(data, ("total", "index", "build"), f"A schedule of kind {kind}")
+        _absent(data, ("total", "index"), f"A schedule of kind {kind}")
+    if kind == ORDER:
+        _absent(data, ("build",), "A schedule of kind order")
     if by != GIVEN:
         _absent(data, ("order",), "A schedule that is not given")
     if kind != SELECT:
@@ -52,6 +55,7 @@ def schedule_request(data: Any) -> ScheduleRequest:
         tests=tests,
         environment=_environment(data.get("environment", {})),
         job=_text(data, "job"),
+        build=_text(data, "build", needed=kind == SHARD),
         enhance=_flag(data, "enhance", True),
         inferred=_flag(data, "inferred", False),
         order=_permutation(data.get("order"), len(tests)) if by == GIVEN else (),
@@ -116,7 +120,7 @@ def _number(data: Mapping[str, Any], name: str, low: int, high: int) -> int:
 def _shards(data: Mapping[str, Any]) -> dict[str, Any]:
     total = _number(data, "total", 1, MOST_SHARDS)
     index = _number(data, "index", 1, total) if "index" in data else 0
-    return {"total": total, "index": index, "build": _text(data, "build", needed=True)}
+    return {"total": total, "index": index}
 
 
 def _environment(value: Any) -> dict[str, str]:

@@ -3,7 +3,8 @@
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from analytics.lab.schedule_request import BY, KINDS, MOST_SHARDS, MOST_TESTS
+from analytics.lab.schedules.models import KEPT
+from analytics.lab.schedules.request import BY, KINDS, MOST_SHARDS, MOST_TESTS
 from dashboard.api.listing import whole
 
 _EVERY_BY = tuple(dict.fromkeys(word for words in BY.values() for word in words))
@@ -51,7 +52,9 @@ class ScheduleRequestSerializer(serializers.Serializer):
     order = places("With by=given: the order to enhance, every place once.", required=False)
     total = serializers.IntegerField(min_value=1, max_value=MOST_SHARDS, required=False, help_text="Number of shards.")
     index = serializers.IntegerField(min_value=1, required=False, help_text="Which shard asks, from 1.")
-    build = serializers.CharField(max_length=255, required=False, help_text="Needed by shard: the CI build.")
+    build = serializers.CharField(
+        max_length=255, required=False, help_text="The CI build. A split needs it; a selection is kept with it."
+    )
     job = serializers.CharField(max_length=255, required=False, allow_blank=True)
     environment = serializers.DictField(child=serializers.CharField(), required=False)
     enhance = serializers.BooleanField(default=True, help_text="Keep the dependencies that are known.")
@@ -84,7 +87,9 @@ class DifferenceSerializer(serializers.Serializer):
 
 
 class ScheduleSerializer(serializers.Serializer):
-    id = serializers.IntegerField(allow_null=True, help_text="Of a split; orders and selections are not kept.")
+    id = serializers.IntegerField(
+        allow_null=True, help_text="Of a split, or of a selection for a build; others are not kept."
+    )
     kind = serializers.ChoiceField(KINDS)
     by = serializers.CharField()
     order = places("Places in the order in which they are to run; null for a split.", allow_null=True)
@@ -109,9 +114,10 @@ class SplitQuery(serializers.Serializer):
 
 
 class SplitSerializer(serializers.Serializer):
-    """A split as it is kept."""
+    """A split as it is kept. A selection is one shard, which lacks the tests that do not run."""
 
     id = serializers.IntegerField()
+    kind = serializers.ChoiceField(KEPT)
     build = serializers.CharField()
     job = serializers.CharField(allow_blank=True)
     total = serializers.IntegerField()

@@ -7,9 +7,9 @@ from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from analytics.lab.scheduler import NoCoverage, Schedule, make_schedule
-from analytics.lab.split_models import Split
-from analytics.lab.splits import parts_of, tests_of_split
+from analytics.lab.schedules.models import Split
+from analytics.lab.schedules.scheduler import NoCoverage, Schedule, make_schedule
+from analytics.lab.schedules.splits import parts_of, tests_of_split
 from dashboard.api.errors import ApiError
 from dashboard.api.json_parser import LargeJSONParser
 from dashboard.api.lab.schedule_body import schedule_request
@@ -88,7 +88,7 @@ def _answer(schedule: Schedule) -> dict[str, Any]:
 class ScheduleView(ProjectView):
     @extend_schema(
         operation_id="schedules_retrieve",
-        summary="A split, or one shard of it",
+        summary="A split, one shard of it, or a selection",
         description="By names, so that whoever did not collect the tests can read it.",
         parameters=[SplitQuery],
         responses={200: SplitSerializer, **ERRORS, 422: INVALID},
@@ -105,6 +105,7 @@ class ScheduleView(ProjectView):
         return Response(
             {
                 "id": split.pk,
+                "kind": split.kind,
                 "build": split.build,
                 "job": split.job,
                 "total": split.total,

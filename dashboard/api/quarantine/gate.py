@@ -11,9 +11,11 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from analytics.reach.touches import Answer
 from dashboard.api.errors import ApiError
 from dashboard.api.listing import checked
 from dashboard.api.project_view import ProjectView
+from dashboard.api.reach.touched import TOUCHES
 from dashboard.api.schema import INVALID
 from dashboard.api.throttling import check_gate
 from dashboard.api.upload.metadata import json_part, metadata_from, twice
@@ -21,7 +23,7 @@ from dashboard.api.upload.receipt import ReceivedBody, idempotency_key, receive,
 from dashboard.api.upload.schema import CREATE, ERRORS, WAIT
 from dashboard.api.upload.serializers import ErrorSerializer, UploadFormSerializer
 from dashboard.api.upload.waits import wait_seconds, wait_until
-from dashboard.quarantine.gate.decision import Code, Note
+from dashboard.quarantine.gate.inputs import Code, Note
 from dashboard.quarantine.gate.runners import RUNNERS
 from dashboard.quarantine.gate.service import answer_of, gate_ask, gate_decide, is_ready
 from dashboard.quarantine.models import GateDecision
@@ -76,6 +78,15 @@ class _FailingBase(serializers.Serializer):
     reruns = serializers.IntegerField(
         allow_null=True, help_text="So many reruns get past it with 95 %; null: no number."
     )
+    touches_change = serializers.ChoiceField(
+        TOUCHES, help_text="Whether it uses what changed, as far as that is known. Nothing is decided by it."
+    )
+    touches_why = serializers.CharField(allow_blank=True)
+    remedy = serializers.SerializerMethodField(help_text="What helps against its cause; empty where none is known.")
+
+    def get_remedy(self, row: dict[str, Any]) -> str:
+        """Decisions of before have none."""
+        return str(row.get("remedy", ""))
 
 
 _CLASS = serializers.ChoiceField(
@@ -101,6 +112,10 @@ class GateSerializer(serializers.Serializer):
     failing = GateFailingSerializer(many=True, help_text="Blocking tests first; at most 500 are listed.")
 
 
+_NOT_TOLD = {"touches_change": Answer.UNKNOWN.value, "touches_why": ""}
+"""Of decisions that were made before."""
+
+
 def gate_answer(decision: GateDecision, slug: str) -> dict[str, Any]:
     """The body of the answer for a gate decision."""
     waiting = answer_of(decision)
@@ -117,7 +132,7 @@ def gate_answer(decision: GateDecision, slug: str) -> dict[str, Any]:
         "upload": decision.upload_id,
         "reasons": decision.reasons,
         "notes": decision.notes,
-        "failing": decision.failing,
+        "failing": [{**_NOT_TOLD, **row} for row in decision.failing],
     }
     if waiting is not None:
         reasons = [{"code": reason.code.value, "sentence": reason.sentence} for reason in waiting.reasons]
@@ -163,6 +178,9 @@ _EXAMPLE = OpenApiExample(
                 "sentence": "Nothing that is known explains this failure.",
                 "quarantine": None,
                 "reruns": None,
+                "touches_change": "no",
+                "touches_why": "none of its 214 functions, 3 files",
+                "remedy": "",
             }
         ],
     },

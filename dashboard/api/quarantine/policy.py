@@ -17,7 +17,7 @@ from dashboard.api.upload.serializers import ErrorSerializer
 from dashboard.quarantine.policy.plan import Plan
 from dashboard.quarantine.policy.rehearsal import DAYS, Rehearsal, rehearse_asked
 from dashboard.quarantine.policy.service import dry_run
-from dashboard.quarantine.policy.settings import DEFAULTS, BadSettings, FirstRuns, PolicyMode, PolicySettings
+from dashboard.quarantine.policy.settings import DEFAULTS, BadSettings, FirstRuns, Group, PolicyMode, PolicySettings
 from dashboard.quarantine.policy.simulation import FailedRuns, Simulation
 from dashboard.quarantine.selectors import PolicyNow, policy_of
 from dashboard.quarantine.services import PolicyConflict, policy_set
@@ -36,6 +36,11 @@ class PolicySettingsSerializer(serializers.Serializer):
     least_age_days = serializers.FloatField(required=False, default=DEFAULTS.least_age_days)
     most_tests = serializers.IntegerField(required=False, default=DEFAULTS.most_tests)
     most_share = serializers.FloatField(required=False, default=DEFAULTS.most_share)
+    group = serializers.ChoiceField(
+        tuple(Group), required=False, default=DEFAULTS.group.value, help_text="Which tests become one quarantine."
+    )
+    ticket = serializers.BooleanField(required=False, default=DEFAULTS.ticket)
+    resolve = serializers.BooleanField(required=False, default=DEFAULTS.resolve)
     release = serializers.BooleanField(required=False, default=DEFAULTS.release)
     reopen = serializers.BooleanField(required=False, default=DEFAULTS.reopen)
     days = serializers.IntegerField(required=False, default=DEFAULTS.days)

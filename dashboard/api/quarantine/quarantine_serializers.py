@@ -7,12 +7,14 @@ from rest_framework import serializers
 
 from dashboard.api.analysis.name_serializers import TestNameSerializer
 from dashboard.api.listing import PageQuery, several
+from dashboard.quarantine.fixes import FixVerdict
 from dashboard.quarantine.models import Quarantine
 from dashboard.quarantine.states import Action, ActorKind, State
 
 STATES = tuple(state.value for state in State)
 ACTIONS = tuple(action.value for action in Action)
 ACTOR_KINDS = tuple(kind.value for kind in ActorKind)
+FIX_VERDICTS = tuple(verdict.value for verdict in FixVerdict)
 MODES = tuple(Quarantine.Mode.values)
 BEGINNINGS = (State.PROPOSED.value, State.ACTIVE.value)
 _PATTERNS = 50
@@ -112,6 +114,14 @@ class ProgressSerializer(serializers.Serializer):
     masked = serializers.IntegerField(help_text="Runs whose failure it kept from blocking.")
 
 
+class FixSerializer(serializers.Serializer):
+    verdict = serializers.ChoiceField(FIX_VERDICTS)
+    claimed_at = serializers.DateTimeField()
+    decided_at = serializers.DateTimeField(allow_null=True, help_text="When it was confirmed or refuted.")
+    clean = serializers.IntegerField(help_text="Clean runs since it was claimed, while it counts as fixed.")
+    needed = serializers.IntegerField(allow_null=True, help_text="Clean runs that confirm it; null: not known.")
+
+
 class QuarantineSerializer(serializers.Serializer):
     id = serializers.IntegerField()
     state = serializers.ChoiceField(STATES)
@@ -126,6 +136,7 @@ class QuarantineSerializer(serializers.Serializer):
     mode = serializers.ChoiceField(MODES)
     expires_at = serializers.DateTimeField()
     progress = ProgressSerializer()
+    fix = FixSerializer(allow_null=True, help_text="The last fix; null where nobody ever claimed one.")
     policy_version = serializers.IntegerField(allow_null=True)
     created_at = serializers.DateTimeField()
     created_by = serializers.CharField()

@@ -29,6 +29,7 @@ from dashboard.api.upload.metadata import EnvironmentField
 from dashboard.api.upload.schema import ERRORS
 from dashboard.quarantine.active_export import active_export, content_type
 from dashboard.quarantine.exports import FORMATS
+from dashboard.quarantine.fixes import Fix, fixes_of
 from dashboard.quarantine.models import Quarantine
 from dashboard.quarantine.progress import Progress, progress_of, progresses
 from dashboard.quarantine.requests import asked_expiry, asked_terms, asked_tests
@@ -77,19 +78,21 @@ _SHOWN = (
 )
 
 
-def shown(quarantine: Quarantine, tests: Sequence[Test], progress: Progress) -> dict[str, Any]:
+def shown(quarantine: Quarantine, tests: Sequence[Test], progress: Progress, fix: Fix | None) -> dict[str, Any]:
     return {
         "id": quarantine.pk,
         **{name: getattr(quarantine, name) for name in _SHOWN},
         "tests": tests,
         "progress": progress,
+        "fix": fix,
         "actions": [action.value for action in possible(State(quarantine.state)) if action in ACTIONS],
     }
 
 
 def detailed(quarantine: Quarantine) -> Response:
     tests = members_of([quarantine]).get(quarantine.pk, [])
-    body = {**shown(quarantine, tests, progress_of(quarantine, tests)), "events": quarantine.events.all()}
+    fix = fixes_of([quarantine], {quarantine.pk: tests}).get(quarantine.pk)
+    body = {**shown(quarantine, tests, progress_of(quarantine, tests), fix), "events": quarantine.events.all()}
     return Response(QuarantineDetailSerializer(body).data)
 
 
@@ -110,8 +113,9 @@ class QuarantineListView(ProjectView):
         page = page_asked(query, found.count())
         rows = list(found[page.span])
         tests = members_of(rows)
-        progress = progresses(rows, tests)
-        body = paged(request, None, page, [shown(row, tests.get(row.pk, []), progress[row.pk]) for row in rows])
+        progress, fixes = progresses(rows, tests), fixes_of(rows, tests)
+        results = [shown(row, tests.get(row.pk, []), progress[row.pk], fixes.get(row.pk)) for row in rows]
+        body = paged(request, None, page, results)
         return Response(QuarantineListSerializer(body).data)
 
     @extend_schema(

@@ -6,9 +6,12 @@ from urllib.parse import quote, urlsplit
 
 from django.utils.crypto import salted_hmac
 
+from analytics.kernel.causes.remedies import remedy
+from analytics.selectors import current_tests
 from dashboard.notify.formats.message import ITEMS, LONG, TITLE, clean
 from dashboard.notify.messages import called, quarantine_address
 from dashboard.notify.tickets.tracker import Draft
+from dashboard.quarantine.gate.service import rows_of
 from dashboard.quarantine.models import Quarantine
 from dashboard.quarantine.selectors import members_of
 from ingest.models import Test
@@ -31,6 +34,19 @@ def marker(quarantine: Quarantine) -> str:
     return f"flakeboard-{digest[:24]}"
 
 
+def refutation(quarantine: Quarantine, reason: str) -> str:
+    """The comment that opens a ticket again."""
+    why = f"Why: {code(reason, LONG)}\n\n" if reason else ""
+    where = f"What it did since: {quarantine_address(quarantine.project, quarantine)}"
+    return f"Flakeboard: the fix is refuted, and the quarantine holds again.\n\n{why}{where}"
+
+
+def refutation_marker(quarantine: Quarantine, version: int) -> str:
+    """One for each time that a fix was refuted."""
+    digest = salted_hmac("flakeboard refutation", f"{quarantine.project_id}:{quarantine.pk}:{version}").hexdigest()
+    return f"flakeboard-{digest[:24]}"
+
+
 def _body(quarantine: Quarantine, tests: Sequence[Test]) -> str:
     named = [f"- {code(' '.join(part for part in (test.classname, test.name) if part))}" for test in tests[:ITEMS]]
     if len(tests) > ITEMS:
@@ -38,7 +54,16 @@ def _body(quarantine: Quarantine, tests: Sequence[Test]) -> str:
     owner = f"Owner: {code(quarantine.owner)}\n\n" if quarantine.owner else ""
     why = f"Why: {code(quarantine.reason, LONG)}\n\n" if quarantine.reason else ""
     where = f"Its history, its evidence and its quarantine: {quarantine_address(quarantine.project, quarantine)}"
-    return f"Flaky, by Flakeboard:\n\n{chr(10).join(named)}\n\n{why}{owner}{where}"
+    return f"Flaky, by Flakeboard:\n\n{chr(10).join(named)}\n\n{why}{_helps(quarantine, tests)}{owner}{where}"
+
+
+def _helps(quarantine: Quarantine, tests: Sequence[Test]) -> str:
+    """What helps against the causes of its tests, a line each."""
+    _, columns = current_tests(quarantine.project_id)
+    rows = rows_of(columns, [test.number for test in tests])
+    causes = dict.fromkeys(cause for test in tests if test.number in rows for cause in rows[test.number].causes)
+    lines = [f"- {cause}: {remedy(cause)}" for cause in causes if remedy(cause)]
+    return f"What helps, by cause:\n\n{chr(10).join(lines)}\n\n" if lines else ""
 
 
 def code(text: str, longest: int = 300) -> str:

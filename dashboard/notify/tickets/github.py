@@ -1,12 +1,13 @@
 """Issues on GitHub, and on GitHub Enterprise by the address of its API."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from urllib.parse import quote, urlencode
 
 from dashboard.notify.tickets.tracker import Api, Issues, Ticket, Words
 
 BASE = "https://api.github.com"
-_WORDS = Words(url="html_url", number="number", body="body")
+_WORDS = Words("html_url", "number", "body", comments="comments", change="PATCH", opened_again={"state": "open"})
 _NEWEST = 50
 
 
@@ -30,6 +31,9 @@ class GitHub(Issues):
         """Among the newest, which the list knows at once; then among all, which the search knows after a while."""
         newest = urlencode({"state": "all", "sort": "created", "direction": "desc", "per_page": _NEWEST})
         return self.marked(self.api.ask("GET", f"{self.path}?{newest}"), marker) or self._searched(marker)
+
+    def newest_comments(self, since: datetime) -> str:
+        return urlencode({"since": since.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), "per_page": 100})
 
     def _searched(self, marker: str) -> Ticket | None:
         query = urlencode({"q": f'"{marker}" in:body repo:{self.repository} is:issue', "per_page": 10})

@@ -1,11 +1,12 @@
 """Issues on GitLab, and on a GitLab of one's own by the address of its API."""
 
+from datetime import datetime
 from urllib.parse import quote, urlencode
 
 from dashboard.notify.tickets.tracker import Api, Issues, Ticket, Words
 
 BASE = "https://gitlab.com/api/v4"
-_WORDS = Words(url="web_url", number="iid", body="description")
+_WORDS = Words("web_url", "iid", "description", comments="notes", change="PUT", opened_again={"state_event": "reopen"})
 
 
 class GitLab(Issues):
@@ -20,3 +21,6 @@ class GitLab(Issues):
         return self.marked(
             self.api.ask("GET", f"{self.path}?{urlencode({'search': marker, 'in': 'description'})}"), marker
         )
+
+    def newest_comments(self, since: datetime) -> str:
+        return urlencode({"sort": "desc", "order_by": "created_at", "per_page": 100})

@@ -1,9 +1,11 @@
 """Open a ticket for a quarantine: once, however often and by however many it is asked for."""
 
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
 
-from django.db.models import Q
+from django.db.models import F, Q
+from django.utils import timezone
 
 from dashboard.notify.encryption import Unsealable
 from dashboard.notify.models import TicketOpening, TrackerSettings
@@ -21,6 +23,10 @@ LEASE_LENGTH = timedelta(minutes=4)
 """Longer than all its requests take together: so it is not renewed between them."""
 LEASE = Lease(model=TicketOpening, key="quarantine_id", length=lambda: LEASE_LENGTH, counted=False)
 _TRIES = 5
+EVERY = timedelta(hours=1)
+"""How often the tracker is asked for a ticket."""
+_FIRST = timedelta(minutes=2)
+_LONGEST = timedelta(hours=2)
 
 
 def tracker_of(project: Project) -> Tracker | None:
@@ -35,7 +41,7 @@ def tracker_of(project: Project) -> Tracker | None:
         raise TrackerFailed(str(error)) from error
 
 
-def ticket_open(*, quarantine: Quarantine, actor: Actor) -> str:
+def ticket_open(*, quarantine: Quarantine, actor: Actor, now: datetime | None = None) -> str:
     """The address of the quarantine's ticket, which is opened where there is none."""
     if quarantine.ticket_url:
         return quarantine.ticket_url
@@ -52,12 +58,23 @@ def ticket_open(*, quarantine: Quarantine, actor: Actor) -> str:
         raise
     finally:
         with suppress(ClaimLost):  # whoever has it now finds our ticket by its mark
-            claim.release(error=failure)
+            claim.release(**({**after_failure(quarantine, now), "error": failure} if failure else after_answer(now)))
     return url
 
 
+def after_answer(now: datetime | None = None) -> dict[str, Any]:
+    """The columns of an opening whose tracker answered."""
+    return {"tries": 0, "error": "", "due_at": (now or timezone.now()) + EVERY}
+
+
+def after_failure(quarantine: Quarantine, now: datetime | None = None) -> dict[str, Any]:
+    """The columns of an opening whose tracker did not do it: twice as long each time, and never given up."""
+    tries = TicketOpening.objects.filter(quarantine=quarantine).values_list("tries", flat=True).first() or 0
+    return {"tries": F("tries") + 1, "due_at": (now or timezone.now()) + min(_FIRST * 2 ** min(tries, 10), _LONGEST)}
+
+
 def _claim(quarantine: Quarantine) -> Claim[TicketOpening]:
-    TicketOpening.objects.get_or_create(quarantine=quarantine)
+    TicketOpening.objects.get_or_create(quarantine=quarantine, defaults={"told_version": quarantine.version})
     claim = LEASE.claim(quarantine.pk, Q(lease_until=None) | LEASE.abandoned(), error="")
     if claim is None:
         raise TrackerFailed("Its ticket is being opened just now: look again in a moment.")
@@ -69,7 +86,7 @@ def _opened(tracker: Tracker, quarantine: Quarantine, claim: Claim[TicketOpening
     draft = draft_of(quarantine)
     ticket = tracker.find(draft.marker) or tracker.open(draft)
     with suppress(ClaimLost):
-        claim.update(url=ticket.url, number=ticket.number)
+        claim.update(url=ticket.url, number=ticket.number, state=TicketState.OPEN)
     return ticket
 
 
@@ -92,12 +109,3 @@ def _tell(quarantine: Quarantine, actor: Actor, url: str) -> None:
         except QuarantineConflict:
             continue
     raise TrackerFailed(f"The ticket is open ({url}), and the quarantine could not be changed: try again.")
-
-
-def ticket_state(*, quarantine: Quarantine) -> TicketState | None:
-    """Whether the ticket that we opened is open; None where there is none of ours."""
-    opening = TicketOpening.objects.filter(quarantine=quarantine).exclude(number=None).first()
-    tracker = tracker_of(quarantine.project) if opening else None
-    if opening is None or opening.number is None or tracker is None:
-        return None
-    return tracker.state(Ticket(opening.url, opening.number))

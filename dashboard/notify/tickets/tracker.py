@@ -1,8 +1,9 @@
-"""The one small interface of trackers: find a ticket by its mark, open one, ask for its state."""
+"""The one small interface of trackers: find a ticket by its mark, open it, ask for its state, reopen it, comment."""
 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, Protocol
 
@@ -42,6 +43,10 @@ class Tracker(Protocol):
     def open(self, draft: Draft) -> Ticket: ...
 
     def state(self, ticket: Ticket) -> TicketState: ...
+
+    def reopen(self, ticket: Ticket) -> None: ...
+
+    def comment(self, ticket: Ticket, text: str, marker: str, since: datetime) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +91,12 @@ class Words:
     url: str
     number: str
     body: str
+    comments: str
+    """The last part of the address of an issue's comments."""
+    change: str
+    """The method that changes an issue."""
+    opened_again: Mapping[str, str]
+    """What to change so that it is open again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +118,29 @@ class Issues:
         return self.ticket(self.api.ask("POST", self.path, json.dumps(fields).encode()))
 
     def state(self, ticket: Ticket) -> TicketState:
+        """Of this very ticket: another repository has other tickets by the same numbers."""
         issue = self.api.ask("GET", f"{self.path}/{ticket.number}")
-        closed = isinstance(issue, dict) and issue.get("state") == "closed"
-        return TicketState.CLOSED if closed else TicketState.OPEN
+        if self.ticket(issue) != ticket:
+            raise TrackerFailed("The tracker has another ticket by this number: it was moved, or the repository was.")
+        return TicketState.CLOSED if issue.get("state") == "closed" else TicketState.OPEN
+
+    def reopen(self, ticket: Ticket) -> None:
+        """Nothing where it is open."""
+        if self.state(ticket) is TicketState.CLOSED:
+            body = json.dumps(self.words.opened_again).encode()
+            self.api.ask(self.words.change, f"{self.path}/{ticket.number}", body)
+
+    def comment(self, ticket: Ticket, text: str, marker: str, since: datetime) -> None:
+        """Once: nothing where a comment of that time has the mark already."""
+        address = f"{self.path}/{ticket.number}/{self.words.comments}"
+        found = self.api.ask("GET", f"{address}?{self.newest_comments(since)}")
+        comments = (comment for comment in (found if isinstance(found, list) else []) if isinstance(comment, dict))
+        if not any(marker in (comment.get("body") or "") for comment in comments):
+            self.api.ask("POST", address, json.dumps({"body": f"{text}\n\n<!-- {marker} -->"}).encode())
+
+    def newest_comments(self, since: datetime) -> str:
+        """The query for comments of that time and later."""
+        raise NotImplementedError
 
     def ticket(self, issue: Any) -> Ticket:
         """Read a ticket from the API's answer, refusing anything without a number and a web address."""

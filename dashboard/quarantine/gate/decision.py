@@ -3,126 +3,14 @@
 It is closed unless everything speaks for opening it: each line of the law in docs/security.md is a check of its own.
 Adding something to what is known, or damaging it, can add reasons and never take one away."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import StrEnum
+from collections.abc import Iterator, Sequence
 
-from analytics.runs.failing_tests import Excuse, Group
+from dashboard.quarantine.gate.inputs import Code, Decision, FailingTest, Inputs, Note, Reason
 from dashboard.quarantine.gate.runners import counted_failures, failed_codes, signal_of
 from dashboard.quarantine.policy.settings import FirstRuns
 
 _NAMED = 3
 """So many tests, or things that were not understood, are named in a sentence."""
-
-
-class Code(StrEnum):
-    """Why a build may not pass."""
-
-    KILLED_BY_SIGNAL = "killed_by_signal"
-    EXIT_CODE_NOT_TESTS = "exit_code_not_tests"
-    REPORT_MISSING = "report_missing"
-    REPORT_PARTIAL = "report_partial"
-    NOT_UNDERSTOOD = "not_understood"
-    NOT_SENT = "not_sent"
-    UPLOAD_FAILED = "upload_failed"
-    RUN_ERRORS = "run_errors"
-    FAILED_WITHOUT_FAILURES = "failed_without_failures"
-    FEWER_FAILURES = "fewer_failures"
-    CUT_SHORT = "cut_short"
-    TOO_FEW_TESTS = "too_few_tests"
-    FIRST_OF_ITS_KIND = "first_of_its_kind"
-    AMBIGUOUS_IDENTITY = "ambiguous_identity"
-    QUARANTINE_EXPIRED = "quarantine_expired"
-    NOT_QUARANTINED = "not_quarantined"
-    TOO_MANY_EXCUSED = "too_many_excused"
-    NOT_PROCESSED = "not_processed"
-
-
-class Note(StrEnum):
-    """What whoever reads the answer should know, and what decides nothing."""
-
-    ONE_REQUEST = "one_request"
-    FIRST_OF_ITS_KIND = "first_of_its_kind"
-    SUCCEEDED_WITH_FAILURES = "succeeded_with_failures"
-    SUCCEEDED_UNREAD = "succeeded_unread"
-
-
-@dataclass(frozen=True, slots=True)
-class FailingTest:
-    """A test whose last attempt failed."""
-
-    number: int
-    label: str
-    group: Group = Group.NEW
-    """What it is, for whoever reads the answer: it decides nothing."""
-    ambiguous: bool = False
-    """The report names it more than once, and nobody knows whether that is one test."""
-    excuse: Excuse | None = None
-
-    @property
-    def quarantined(self) -> bool:
-        return self.excuse is not None and not self.excuse.expired
-
-    @property
-    def blocks(self) -> bool:
-        return not self.quarantined or self.ambiguous
-
-
-@dataclass(frozen=True, slots=True)
-class Inputs:
-    """What is known of a run when the gate is asked."""
-
-    exit_code: int
-    runner: str = "other"
-    read: bool = True
-    """At least one report could be read."""
-    not_understood: Sequence[str] = ()
-    """Sentences of the ledger: what is neither read nor known not to be test results."""
-    unsent: Sequence[str] = ()
-    """Sentences of the sender: what it could not find, read or send."""
-    failed_uploads: int = 0
-    """Uploads of the run that we could not process."""
-    partial: bool = False
-    run_errors: int = 0
-    tests: int = 0
-    executed: int = 0
-    """Tests that were not skipped."""
-    norm: int | None = None
-    """Tests that such a run executes of late; None where there is too little to tell."""
-    norm_of_its_kind: bool = True
-    """The norm is that of the same job, shard and environment, and not of other runs with the same tests."""
-    first_runs: FirstRuns = FirstRuns.WHOLE
-    is_shard: bool = False
-    ended_failing: bool = False
-    """The order is known, and the last test that ran failed."""
-    truncated: str = ""
-    """Why the sender thinks that the runner may have stopped before its last test."""
-    one_request: bool = False
-    """Without a build id nothing tells which other uploads belong to the run."""
-    failing: Sequence[FailingTest] = ()
-    missing_share: float = 0.05
-    exit_codes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    most_excused: int | None = None
-    """What a fork sends may have so many failures excused: it could call any failure by a quarantined name."""
-
-    @property
-    def has_own_norm(self) -> bool:
-        return self.norm is not None and self.norm_of_its_kind
-
-
-@dataclass(frozen=True, slots=True)
-class Reason:
-    code: Code | Note
-    sentence: str
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    passed: bool
-    sentence: str
-    reasons: tuple[Reason, ...] = ()
-    """Why it may not pass: none where it may."""
-    notes: tuple[Reason, ...] = ()
 
 
 def decide(inputs: Inputs) -> Decision:
@@ -208,10 +96,30 @@ def _whole(inputs: Inputs) -> Iterator[Reason]:
         yield Reason(Code.CUT_SHORT, sentence)
     if not inputs.has_own_norm and (inputs.first_runs is FirstRuns.HOLD or inputs.is_shard):
         yield Reason(Code.FIRST_OF_ITS_KIND, _FIRST)
+    if inputs.unrun:
+        code = Code.SPLIT_INCOMPLETE if inputs.is_shard else Code.SELECTION_INCOMPLETE
+        yield Reason(code, _unrun_sentence(inputs))
+    if inputs.newly_skipped > inputs.tests * inputs.missing_share:
+        skipped = f"{inputs.newly_skipped:,} of {inputs.tests:,} tests of this run were skipped; of late they ran."
+        yield Reason(Code.TOO_FEW_TESTS, skipped)
     norm = inputs.norm
     if norm is not None and inputs.executed < norm * (1 - inputs.missing_share):
-        alike = "such runs have" if inputs.norm_of_its_kind else "other runs with these tests have"
-        yield Reason(Code.TOO_FEW_TESTS, f"{inputs.executed:,} tests ran; {alike} {norm:,} of late.")
+        yield Reason(Code.TOO_FEW_TESTS, _few_sentence(inputs, norm))
+
+
+def _unrun_sentence(inputs: Inputs) -> str:
+    unrun, chosen = inputs.unrun, "the split gives to this shard" if inputs.is_shard else "the selection chose"
+    tests = "1 test" if len(unrun) == 1 else f"{len(unrun):,} tests"
+    named = ", ".join(unrun[:_NAMED]) + (f" and {len(unrun) - _NAMED:,} more" if len(unrun) > _NAMED else "")
+    return f"{tests} that {chosen} did not run: {named}."
+
+
+def _few_sentence(inputs: Inputs, norm: int) -> str:
+    if inputs.norm_of_splits:
+        what = "split" if inputs.is_shard else "selection"
+        return f"The {what} is of {inputs.executed:,} tests; earlier ones of this job were of {norm:,}."
+    alike = "such runs have" if inputs.norm_of_its_kind else "other runs with these tests have"
+    return f"{inputs.executed:,} tests ran; {alike} {norm:,} of late."
 
 
 def _cut_short(inputs: Inputs) -> str:
@@ -237,6 +145,9 @@ def _notes(inputs: Inputs) -> Iterator[Reason]:
         yield Reason(Note.ONE_REQUEST, sentence)
     if inputs.read and not inputs.has_own_norm:
         yield Reason(Note.FIRST_OF_ITS_KIND, _FIRST)
+    if inputs.exit_code == 0 and inputs.unrun:
+        note = Note.SPLIT_INCOMPLETE if inputs.is_shard else Note.SELECTION_INCOMPLETE
+        yield Reason(note, _unrun_sentence(inputs))
     if inputs.exit_code == 0 and (inputs.failing or inputs.run_errors):
         sentence = "The command says that it succeeded, and its reports say that something failed."
         yield Reason(Note.SUCCEEDED_WITH_FAILURES, sentence)

@@ -13,6 +13,7 @@ import numpy as np
 from django.db.models import Q, QuerySet
 
 from analytics.kernel.executions import Ints
+from analytics.lab.schedules.models import Split
 from analytics.runs.report_vectors import Renames, report_vectors
 from ingest.default_branch import default_runs, is_default
 from ingest.models import Project, Report, Run
@@ -35,6 +36,21 @@ class Norm:
     """None where nothing like it came before."""
     of_its_kind: bool = True
     """False where other kinds of runs stand in, since too few of its own came."""
+
+
+def norm_of_splits(project: Project, split: Split) -> int | None:
+    """The median size of the suites that the last splits, or selections, of the same job are of; None where there are
+    too few."""
+    alike = Split.objects.filter(project=project, kind=split.kind, job=split.job, total=split.total)
+    before = alike.filter(pk__lt=split.pk)
+    sizes = before.order_by("-pk").values_list("collection__size", flat=True)[:RUNS]
+    return round(median(sizes)) if len(sizes) >= _LEAST else None
+
+
+def executed_lately(project: Project, run: Run) -> Ints:
+    """The tests that one of the last runs, of any kind, executed."""
+    ran = list(_executed(project, _newest(Run.counted.filter(project=project, pk__lt=run.pk), _LOOKED_AT)))
+    return np.unique(np.concatenate(ran)) if ran else np.zeros(0, dtype=np.int64)
 
 
 def norm_of(project: Project, run: Run, executed: Ints) -> Norm:

@@ -13,14 +13,19 @@ from django.utils import timezone
 from analytics.columns.codec import Columns
 from analytics.columns.rows import TestRow, test_rows
 from analytics.history.names import Names, names
+from analytics.kernel.causes.remedies import remedy
 from analytics.kernel.executions import Ints
+from analytics.lab.schedules.split_check import listed_tests
+from analytics.reach.selectors import touched
+from analytics.reach.touches import Answer, Touch
 from analytics.runs.failing_tests import sentence_of
 from analytics.runs.failure_facts import RunReports, read_reports
 from analytics.runs.judgement import JudgedRun, judge, with_excuses
 from analytics.selectors import current_tests
-from dashboard.quarantine.gate.decision import Decision, FailingTest, Inputs, Reason, decide, undecided
+from dashboard.quarantine.gate.decision import decide, undecided
 from dashboard.quarantine.gate.excuses import excuses_of
-from dashboard.quarantine.gate.expected_size import norm_of
+from dashboard.quarantine.gate.expected_size import executed_lately, norm_of, norm_of_splits
+from dashboard.quarantine.gate.inputs import Decision, FailingTest, Inputs, Reason
 from dashboard.quarantine.gate.run_uploads import (
     ended_failing,
     has_news,
@@ -117,6 +122,10 @@ class RunContent:
     names: Names = field(default_factory=Names)
     """Of the failing tests."""
     reruns: Mapping[int, int | None] = field(default_factory=dict)
+    touched: Mapping[int, Touch] = field(default_factory=dict)
+    """By test: whether it touches the change. For whoever reads the answer; nothing is decided by it."""
+    remedies: Mapping[int, str] = field(default_factory=dict)
+    """What helps against the cause of a flaky test."""
 
 
 def _content(uploads: Sequence[Upload], upload: Upload, decision: GateDecision) -> RunContent:
@@ -129,25 +138,51 @@ def _content(uploads: Sequence[Upload], upload: Upload, decision: GateDecision) 
     if run is None or not reports:
         return RunContent(Inputs(decision.exit_code, runner, read=False, **common), run)
     tests, executed = _numbers(content)
-    norm = norm_of(upload.project, run, executed)
+    ended = ended_failing(uploads) or any(_ended_failing(report, content) for report in reports)
     inputs = Inputs(
         decision.exit_code,
         runner,
         run_errors=sum(len(report.run_errors) for report in reports),
         tests=len(tests),
-        executed=len(executed),
-        norm=norm.tests,
-        norm_of_its_kind=norm.of_its_kind,
         is_shard=bool(run.shard),
-        ended_failing=ended_failing(uploads) or any(_ended_failing(report, content) for report in reports),
+        **_size(upload, run, tests, executed, ended),
         **{**common, "partial": common["partial"] or any(report.partial for report in reports)},
     )
     analysis, columns = current_tests(upload.project_id)
     failing = content.failing.tolist()
-    reruns = {number: row.reruns.to_get_past for number, row in rows_of(columns, failing).items()}
+    rows = rows_of(columns, failing)
+    reruns = {number: row.reruns.to_get_past for number, row in rows.items()}
+    remedies = {number: remedy(row.causes[0]) for number, row in rows.items() if row.causes}
     judged = judge(upload.project, run, content, analysis, columns)
     named = names(upload.project_id, tests=failing)
-    return RunContent(inputs, run, judged, content.failed_in, named, reruns)
+    return RunContent(inputs, run, judged, content.failed_in, named, reruns, _touched(upload, run, failing), remedies)
+
+
+def _touched(upload: Upload, run: Run, failing: Sequence[int]) -> Mapping[int, Touch]:
+    """An error here must not keep anybody from an answer."""
+    try:
+        return touched(upload.project, run, failing[:_KEPT])
+    except Exception:
+        logger.exception("run %s: whether its failures touch its change is not known", run.pk)
+        return {}
+
+
+def _size(upload: Upload, run: Run, tests: Ints, executed: Ints, ended: bool) -> dict[str, Any]:
+    """Whether all tests ran: by its part of a stored split, or what was selected; else by what runs like it executed.
+
+    A fork may have made its split itself: there the list counts besides the norm, and not instead."""
+    listed = listed_tests(upload.project, run, tests)
+    size: dict[str, Any] = {"ended_failing": ended}
+    if listed is not None:
+        size["unrun"] = listed.missing
+        split_norm = None if upload.untrusted else norm_of_splits(upload.project, listed.split)
+        if split_norm is not None:
+            skipped = np.setdiff1d(tests, executed)
+            size["newly_skipped"] = len(np.intersect1d(skipped, executed_lately(upload.project, run)))
+            size["ended_failing"] = ended and bool(listed.missing)
+            return {**size, "executed": listed.split.collection.size, "norm": split_norm, "norm_of_splits": True}
+    norm = norm_of(upload.project, run, executed)
+    return {**size, "executed": len(executed), "norm": norm.tests, "norm_of_its_kind": norm.of_its_kind}
 
 
 def _producers(uploads: Sequence[Upload]) -> set[str]:
@@ -257,7 +292,7 @@ def _kept(judged: JudgedRun | None, failing: Sequence[FailingTest], content: Run
     facts_of = {facts.number: facts for facts in judged.failing} if judged is not None else {}
     rows = []
     for test in failing:
-        name = content.names.test(test.number)
+        name, touch = content.names.test(test.number), content.touched.get(test.number)
         rows.append(
             {
                 "number": test.number,
@@ -271,6 +306,9 @@ def _kept(judged: JudgedRun | None, failing: Sequence[FailingTest], content: Run
                 "quarantine": test.excuse.quarantine if test.excuse else None,
                 "expired": test.excuse is not None and test.excuse.expired,
                 "reruns": content.reruns.get(test.number),
+                "touches_change": touch.answer.value if touch else Answer.UNKNOWN.value,
+                "touches_why": touch.reason if touch else "",
+                "remedy": content.remedies.get(test.number, ""),
             }
         )
     return rows

@@ -3,12 +3,12 @@
 It never quarantines what is broken, suspect or the machines' fault, never while an incident is on, and never more than
 its cap: past that it says so instead."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from analytics.kernel.flakiness import State as Concluded
-from dashboard.quarantine.policy.settings import PolicyMode, PolicySettings
+from dashboard.quarantine.policy.settings import Group, PolicyMode, PolicySettings
 from dashboard.quarantine.states import LIVE, Action, State
 
 
@@ -36,6 +36,14 @@ class Candidate:
     """The last failure that is part of a contradiction or recovery."""
     needed: int | None = None
     """Clean runs that would confirm a fix."""
+    together: int | None = None
+    """The cluster of tests that fail together with it; null for none."""
+    signature: int | None = None
+    """The cluster of tests that share a signature with it; null for none."""
+
+
+MOST_TOGETHER = 50
+"""A cluster of more tests is no one decision that a person can judge: each of its tests is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +81,8 @@ class Step:
     quarantine: int | None = None
     """The quarantine that it changes; None where it makes one."""
     needed: int | None = None
+    cluster: int | None = None
+    """The cluster whose tests it quarantines as one; None for one test."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +192,41 @@ def _new(
     ]
     fit.sort(key=lambda candidate: (-candidate.cost, -candidate.blocked, -candidate.low, candidate.number))
     action = Action.PROPOSE if settings.mode is PolicyMode.PROPOSE else Action.QUARANTINE
-    return [Step(action, (candidate.number,), _why(candidate), needed=candidate.needed) for candidate in fit]
+    return [_beginning(action, tests, cluster) for cluster, tests in _grouped(settings.group, fit)]
+
+
+def _grouped(group: Group, fit: Sequence[Candidate]) -> Iterator[tuple[int | None, Sequence[Candidate]]]:
+    """The tests of each new quarantine with their cluster, in the order of the dearest of them."""
+    members: dict[int, list[Candidate]] = {}
+    for candidate in fit:
+        cluster = _cluster(group, candidate)
+        if cluster is not None:
+            members.setdefault(cluster, []).append(candidate)
+    begun: set[int] = set()
+    for candidate in fit:
+        cluster = _cluster(group, candidate)
+        if cluster is None or not 1 < len(members[cluster]) <= MOST_TOGETHER:
+            yield None, [candidate]
+        elif cluster not in begun:
+            begun.add(cluster)
+            yield cluster, members[cluster]
+
+
+def _cluster(group: Group, candidate: Candidate) -> int | None:
+    return {Group.NONE: None, Group.SIGNATURE: candidate.signature, Group.TOGETHER: candidate.together}[group]
+
+
+def _beginning(action: Action, tests: Sequence[Candidate], cluster: int | None) -> Step:
+    """A cluster is well when all its tests are: it needs as many clean runs as the rarest failure."""
+    needed = [test.needed for test in tests]
+    known = [runs for runs in needed if runs is not None]
+    return Step(
+        action,
+        tuple(sorted(test.number for test in tests)),
+        _why(tests[0]) if len(tests) == 1 else _why_together(tests),
+        needed=max(known) if len(known) == len(needed) else None,
+        cluster=cluster,
+    )
 
 
 def _stands_in_the_way(settings: PolicySettings, moment: Moment, held: NewestQuarantine) -> bool:
@@ -212,4 +256,14 @@ def _why(candidate: Candidate) -> str:
     return (
         f"It passed and failed on the same code {candidate.evidence:,} times, failed {candidate.failed:,} of "
         f"{candidate.executed:,} runs (at least {candidate.low:.2%}) and blocked {runs}."
+    )
+
+
+def _why_together(tests: Sequence[Candidate]) -> str:
+    """The dearest test comes first. What a cluster blocked is the same for each of its tests."""
+    evidence, blocked = sum(test.evidence for test in tests), max(test.blocked for test in tests)
+    runs = "1 run" if blocked == 1 else f"{blocked:,} runs"
+    return (
+        f"{len(tests):,} tests with related failures, one problem: they passed and failed on the same code "
+        f"{evidence:,} times and blocked {runs}."
     )

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
-from analytics.models import Analysis
+from analytics.models import Analysis, ClusterFinding
 from analytics.runs.incident_findings import incident_reports
 from analytics.selectors import current_tests
 from dashboard.quarantine.models import Notification, Quarantine, QuarantineEvent
@@ -140,6 +140,8 @@ def _begin(project: Project, policy: PolicyNow, step: Step, book: OwnerBook, act
         expires_at=timezone.now() + timedelta(days=policy.settings.days),
         needed=step.needed,
         policy_version=policy.version,
+        cluster=step.cluster,
+        cluster_view=policy.settings.group if step.cluster is not None else ClusterFinding.View.TOGETHER,
     )
     return quarantine_create(project=project, tests=tests, actor=actor, terms=terms, action=step.action)
 

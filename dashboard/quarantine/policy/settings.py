@@ -23,6 +23,17 @@ class FirstRuns(StrEnum):
     """It never passes."""
 
 
+class Group(StrEnum):
+    """Which tests become one quarantine, with one ticket: one problem is one decision."""
+
+    NONE = "none"
+    """Each test by itself."""
+    SIGNATURE = "signature"
+    """Tests whose failures share a signature."""
+    TOGETHER = "together"
+    """Tests that fail together."""
+
+
 class BadSettings(Exception):
     """A setting is unknown, or has a value that it cannot have."""
 
@@ -49,6 +60,12 @@ class PolicySettings:
     most_tests: int = 50
     most_share: float = 0.05
     """The cap: at most so many tests, and at most this share of the suite (one at least)."""
+    group: Group = Group.NONE
+    """Which flaky tests are quarantined as one; each of them counts against the cap."""
+    ticket: bool = False
+    """Open a ticket when a quarantine becomes active, where there is a tracker."""
+    resolve: bool = True
+    """Ask for tickets that we opened: closed, the quarantine is fixed; opened again, it is proposed again."""
     release: bool = True
     """Release what was clean long enough."""
     reopen: bool = True
@@ -100,7 +117,12 @@ _BOUNDS: Mapping[str, tuple[float, float]] = {
 _WHOLE = frozenset(
     ("least_evidence", "least_blocked", "least_default_failures", "most_tests", "days", "pause_days"),
 )
-_WORDS: Mapping[str, type[PolicyMode] | type[FirstRuns]] = {"mode": PolicyMode, "first_runs": FirstRuns}
+_WORDS: Mapping[str, type[PolicyMode] | type[FirstRuns] | type[Group]] = {
+    "mode": PolicyMode,
+    "first_runs": FirstRuns,
+    "group": Group,
+}
+_FLAGS = frozenset(("release", "reopen", "ticket", "resolve"))
 _RUNNERS = 20
 _RUNNER_LENGTH = 64
 
@@ -112,7 +134,7 @@ def _read(name: str, value: object) -> Any:
         return words(str(value))
     if name == "exit_codes":
         return _exit_codes(value)
-    if name in ("release", "reopen"):
+    if name in _FLAGS:
         if not isinstance(value, bool):
             raise BadSettings(f"{name} must be true or false.")
         return value

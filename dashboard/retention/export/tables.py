@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from django.db.models import CharField, F, Manager, OuterRef, QuerySet, Subquery, Value
+from django.db.models import CharField, F, Func, Manager, OuterRef, QuerySet, Subquery, TextField, Value
 from django.db.models.functions import Cast
 
 from analytics.models import (
@@ -14,12 +14,28 @@ from analytics.models import (
     Dependency,
     ExperimentFinding,
     IncidentFinding,
+    Prediction,
     PriorityFinding,
     TestFinding,
+    TestSketch,
+    TouchedFailure,
 )
 from dashboard.quarantine.models import Member, Quarantine, QuarantineEvent
 from dashboard.retention.export.kinds import Columns, Kind, Table
-from ingest.models import Attempt, Experiment, ExperimentOrder, Failure, Project, Report, Run, Signature, Test
+from ingest.models import (
+    Attempt,
+    Experiment,
+    ExperimentOrder,
+    Failure,
+    Project,
+    Report,
+    Run,
+    Signature,
+    Test,
+    Trace,
+    ValueSeries,
+)
+from ingest.reach.models import Reach, ReachName, ReachSet, RunChange
 from ingest.selectors import roster_numbers
 from ingest.vectors import AMBIGUOUS, RETRIED, decode_durations, verdicts_of
 
@@ -147,7 +163,78 @@ def _failures(name: str, **of: Any) -> Table:
     )
 
 
+class _Base64(Func):
+    """Bytes as text; a trace is a deflated file of JSON lines, values and bounds are little-endian float64."""
+
+    template = "encode(%(expressions)s, 'base64')"
+    output_field = TextField()
+
+
 _LABORATORY = (
+    _table(
+        "values",
+        {
+            **_same(_I, "id", "test", "line", "ordinal", "runs", "failed"),
+            **_same(_T, "origin", "environment", "file", "kind", "op", "commit", "seeds"),
+            "updated_at": _AT,
+            **_same(_T, "values", "bounds"),
+            "answer": _J,
+        },
+        lambda project: (
+            ValueSeries.objects.filter(project=project)
+            .annotate(values_text=_Base64("values"), bounds_text=_Base64("bounds"))
+            .order_by("pk")
+        ),
+        test="test__number",
+        values="values_text",
+        bounds="bounds_text",
+    ),
+    _table(
+        "traces",
+        {
+            **_same(_I, "id", "test", "run", "attempt", "events", "cut"),
+            **_same(_T, "outcome", "raised", "level", "python", "worker"),
+            "received_at": _AT,
+            "content": _T,
+        },
+        lambda project: Trace.objects.filter(project=project).annotate(text=_Base64("content")).order_by("pk"),
+        test="test__number",
+        run="run_id",
+        content="text",
+    ),
+    _table(
+        "changes",
+        {"run": _I, **_same(_T, "base", "head", "unknown"), "files": _I, "received_at": _AT, "data": _T},
+        lambda project: RunChange.objects.filter(project=project).annotate(text=_Base64("data")).order_by("pk"),
+        run="run_id",
+        data="text",
+    ),
+    _table(
+        "reach_names",
+        {"id": _I, "file": _T, "name": _T},
+        lambda project: ReachName.objects.filter(project=project).order_by("pk"),
+    ),
+    _table(
+        "reach_sets",
+        {"id": _I, "size": _I, "members": _T},
+        lambda project: ReachSet.objects.filter(project=project).annotate(text=_Base64("members")).order_by("pk"),
+        members="text",
+    ),
+    _table(
+        "reach",
+        {"id": _I, "run": _I, "commit": _T, "tests": _I, "outside": _I, "received_at": _AT, "data": _T},
+        lambda project: Reach.objects.filter(project=project).annotate(text=_Base64("data")).order_by("pk"),
+        run="run_id",
+        outside="outside_id",
+        data="text",
+    ),
+    _table(
+        "touched_failures",
+        {"run": _I, "test": _I, "touches": _T, "passed_at_base": _B, "at": _AT},
+        lambda project: TouchedFailure.objects.filter(project=project).order_by("pk"),
+        run="run_id",
+        test="number",
+    ),
     _table(
         "experiments",
         {
@@ -199,6 +286,7 @@ def _experiment_reports(project: Project) -> "QuerySet[Report]":
     return Report.all_objects.filter(project=project, experiment__isnull=False)
 
 
+_HEX = Func(F("unit"), Value("hex"), function="encode", output_field=CharField())
 _ALIAS = Subquery(Test.objects.filter(pk=OuterRef("alias_of_id")).values("number"))
 
 TABLES = (
@@ -275,6 +363,24 @@ TABLES = (
         },
         lambda project: QuarantineEvent.objects.filter(quarantine__project=project).order_by("pk"),
         quarantine="quarantine_id",
+    ),
+    _table(
+        "predictions",
+        {
+            "test": _I,
+            **_same(_F, "score", "level"),
+            "word": _T,
+            **_same(_AT, "made_at", "settled_at"),
+            "right": _B,
+        },
+        lambda project: Prediction.objects.filter(project=project).exclude(word="").order_by("pk"),
+        test="number",
+    ),
+    _table(
+        "sketches",
+        {"unit": _T, "form": _I, "key_id": _T, "words": _I, "written": _AT, "commit": _T, "seen_at": _AT},
+        lambda project: TestSketch.objects.filter(project=project).annotate(hex=_HEX).order_by("pk"),
+        unit="hex",
     ),
     Table("findings", {"kind": _T, "key": _T, "data": _J}, _findings),
     *_LABORATORY,

@@ -13,6 +13,7 @@ from dashboard.templatetags.flakeboard import interval, spent
 from dashboard.web.page_context import NOTHING, PageContext, joined, link, strong
 
 if TYPE_CHECKING:  # the pages import their sentences from here
+    from analytics.kernel.likeness.levels import Record
     from dashboard.web.insights.overview import Halves
     from dashboard.web.insights.priorities import Saving
     from dashboard.web.insights.reruns import Step
@@ -76,6 +77,35 @@ def halves_lead(halves: "Halves") -> SafeString:
 
 def _share_of(rate: Rate) -> str:
     return f"{percent(rate.share)} ({interval(rate.low, rate.high)})"
+
+
+def hidden_lead(page: PageContext, hidden: Summary) -> SafeString:
+    """How many flaky tests have not failed yet, at least; nothing where the counts do not say that there are any."""
+    more = hidden["at_least"] - hidden["found"]
+    if more < 1:
+        return NOTHING
+    seen = f"{hidden['once']:,} of {hidden['found']:,} failed in one run only"
+    return format_html("At least {} more {} not failed yet: {}.{}", f"{more:,}", _have(more), seen, page.help("hidden"))
+
+
+def _have(tests: int) -> str:
+    return "flaky test has" if tests == 1 else "flaky tests have"
+
+
+def predictions_lead(page: PageContext, kept: Summary, likely: int, record: "Record | None") -> SafeString:
+    """How predictions of new tests turned out; before one is settled, whether there are any, or why not."""
+    now = NOTHING
+    if likely:
+        tests = link(f"{page.url('tests')}?prediction=likely", counted(likely, "test"))
+        now = format_html(" {} {} likely flaky now.", tests, "is" if likely == 1 else "are")
+    if record is not None:
+        share = f"{percent(record.right / record.of)}, {interval(record.low, record.high)}"
+        were = "was" if record.right == 1 else "were"
+        right = f"Of {counted(record.of, 'settled prediction')} {record.right:,} {were} right ({share})."
+        return format_html("{}{}{}", right, now, page.help("prediction"))
+    if kept["level"] is None:
+        return format_html("New tests are not predicted: {}.{}", kept["why"], page.help("prediction"))
+    return format_html("No prediction of a new test is settled yet.{}{}", now, page.help("prediction"))
 
 
 def no_runs_lead(page: PageContext, *, analysed: bool, outdated: bool) -> SafeString:

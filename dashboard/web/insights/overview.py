@@ -16,6 +16,7 @@ from analytics.columns.rows import TestRow, test_rows
 from analytics.history.names import Names, TestName, names
 from analytics.kernel.rates import clopper_pearson
 from analytics.lab.due import experiment_due
+from analytics.likeness.selectors import track_record
 from analytics.models import Analysis, IncidentFinding
 from analytics.money import Prices, prices_of
 from analytics.selectors import analyses_of, priorities_of
@@ -28,7 +29,7 @@ from dashboard.quarantine.selectors import quarantined
 from dashboard.web.analysis import PageAnalysis, page_analysis
 from dashboard.web.decorators import project_page
 from dashboard.web.insights.clusters import rows_by_cluster
-from dashboard.web.insights.leads import halves_lead, no_runs_lead, overview_lead
+from dashboard.web.insights.leads import halves_lead, hidden_lead, no_runs_lead, overview_lead, predictions_lead
 from dashboard.web.page_context import PageContext
 from ingest.models import Project, Run
 
@@ -59,7 +60,8 @@ def overview(request: HttpRequest, project: Project) -> HttpResponse:
     if now.analysis is not None:
         context |= _concluded(project, now.analysis, now)
         if now.analysis.summary["runs"]["total"]:
-            context |= _leads(page, now.analysis.summary)
+            likely = len(chosen_rows(now.columns, Choice(prediction="likely")))
+            context |= _leads(page, now.analysis.summary, project.pk, likely)
     return render(request, "insights/overview.html", context)
 
 
@@ -92,11 +94,13 @@ def _concluded(project: Project, analysis: Analysis, now: PageAnalysis) -> dict[
     }
 
 
-def _leads(page: PageContext, summary: dict[str, Any]) -> dict[str, Any]:
+def _leads(page: PageContext, summary: dict[str, Any], project_id: int, likely: int) -> dict[str, Any]:
     by_halves = halves(summary["days"])
     return {
         "lead": overview_lead(page, summary["runs"], summary["most"], summary["blocked"]),
         "halves": halves_lead(by_halves) if by_halves else None,
+        "hidden": hidden_lead(page, summary["hidden"]) if "hidden" in summary else "",
+        "predictions": predictions_lead(page, summary["prediction"], likely, track_record(project_id)),
     }
 
 

@@ -21,6 +21,10 @@ PROTOCOLS = {
     Experiment.Protocol.ORDERS: "orders run on purpose",
     Experiment.Protocol.RERUNS: "reruns in fresh environments",
     Experiment.Protocol.CHANGED: "new and changed tests",
+    Experiment.Protocol.WHY: "why one test is flaky",
+    Experiment.Protocol.WAITS: "how long one test must wait",
+    Experiment.Protocol.VERIFY: "whether a fix is one",
+    Experiment.Protocol.BOUNDS: "how wide the bounds of one test must be",
 }
 HEADERS = (
     *("key", "protocol", "began_at", "ended_at", "how", "commit", "whole", "tests", "orders", "probes"),

@@ -17,6 +17,7 @@ from dashboard.people.models import Membership, Role
 from dashboard.people.projects import project_change
 from dashboard.web.decorators import project_deed, project_desk
 from dashboard.web.export import exported
+from dashboard.web.project.leads import members_lead
 from dashboard.web.query import choice
 from ingest.models import Project
 
@@ -47,9 +48,11 @@ def member_list(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 def _page(request: HttpRequest, project: Project, form: InvitationForm, address: str = "") -> HttpResponse:
+    members = members_of(project)
     context = {
         "project": project,
-        "members": members_of(project),
+        "members": members,
+        "lead": members_lead(len(members), public=project.public),
         "invitations": open_invitations().filter(project=project).select_related("created_by"),
         "form": form,
         "address": address,

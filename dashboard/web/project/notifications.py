@@ -21,6 +21,7 @@ from dashboard.notify.formats.mail import mail_is_set
 from dashboard.notify.models import Channel, Delivery, NotifySettings, TrackerSettings
 from dashboard.quarantine.models import Notification
 from dashboard.web.decorators import project_deed, project_desk
+from dashboard.web.project.leads import notifications_lead
 from dashboard.web.project.tracker import TrackerForm
 from ingest.models import Project
 
@@ -106,7 +107,7 @@ def _page(request: HttpRequest, project: Project, *, status: int = 200, **forms_
     context = {
         "project": project,
         "channels": [(channel, [WORDS.get(kind, kind) for kind in channel.wants]) for channel in channels],
-        "failing": sum(channel.is_failing and channel.enabled for channel in channels),
+        "lead": notifications_lead(len(channels), sum(channel.is_failing and channel.enabled for channel in channels)),
         "deliveries": list(deliveries),
         "states": Delivery.State,
         "tracker": tracker,

@@ -67,12 +67,24 @@ class ExperimentsForm(forms.Form):
     )
 
 
+class PredictionsForm(forms.Form):
+    """When a prediction may be shown."""
+
+    least_right = forms.FloatField(
+        label="Right at least",
+        help_text="From 0.3 to 0.9: the lower end of the interval of how often earlier predictions were right.",
+        min_value=0.3,
+        max_value=0.9,
+    )
+
+
 class RetentionForm(forms.Form):
     """Days; empty for ever, where that can be."""
 
     uploads = _days("What CI sent", "Days after it was processed; until then it can be processed again.")
     texts = _days("What failures say", "Message, text and output. Type and signature stay with the report.")
     reports = _days("Reports and runs", "By the day that they ran. What is gone is in no history and no analysis.")
+    traces = _days("Traces of tests", "What single executions of flaky tests did; differences that were found stay.")
     analyses = _days(
         "Earlier analyses", f"One a day, for trends; at most {LONGEST.analyses}.", most=LONGEST.analyses, required=True
     )
@@ -122,6 +134,18 @@ def experiments(request: HttpRequest, project: Project) -> HttpResponse:
     return redirect("project_settings", slug=project.slug)
 
 
+@project_deed("settings")
+def predictions(request: HttpRequest, project: Project) -> HttpResponse:
+    """What was learnt is judged by it anew."""
+    form = PredictionsForm(request.POST)
+    if not form.is_valid():
+        return _page(request, project, _retention(project), predictions=form, status=422)
+    project_change(project=project, **form.cleaned_data)
+    refresh_ask(project_id=project.pk, delay=0)
+    messages.success(request, "It is kept when a prediction is shown; the next analysis goes by it.")
+    return redirect("project_settings", slug=project.slug)
+
+
 @project_desk("settings")
 def settings_page(request: HttpRequest, project: Project) -> HttpResponse:
     if request.method == "POST":
@@ -152,6 +176,7 @@ def _page(
     about: AboutForm | None = None,
     prices: PricesForm | None = None,
     experiments: ExperimentsForm | None = None,
+    predictions: PredictionsForm | None = None,
     status: int = 200,
 ) -> HttpResponse:
     plan = retention_plan(project=project)
@@ -161,6 +186,7 @@ def _page(
         "about": about or AboutForm(initial=_values(project, AboutForm)),
         "prices": prices or PricesForm(initial=_values(project, PricesForm)),
         "experiments": experiments or ExperimentsForm(initial=_values(project, ExperimentsForm)),
+        "predictions": predictions or PredictionsForm(initial=_values(project, PredictionsForm)),
         "sizes": sizes_of(project),
         "plan": [(plan[step.name], step.what) for step in STEPS if plan.get(step.name)],
         "may_delete": access.user_may(request.user, project, "delete"),

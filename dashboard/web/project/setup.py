@@ -12,6 +12,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 
+from analytics.selectors import current_analysis
 from dashboard import access
 from dashboard.ops.start_message import curl_line
 from dashboard.people.tokens import project_token_make, project_token_revoke
@@ -66,6 +67,12 @@ class TokenForm(forms.Form):
     )
 
 
+def _ignored_sketches(project: Project) -> int:
+    """Sketches of another form or key, which the last analysis could not compare."""
+    analysis = current_analysis(project.pk)
+    return 0 if analysis is None else analysis.summary["prediction"]["ignored"]
+
+
 @project_form("tokens")
 def setup(request: HttpRequest, project: Project) -> HttpResponse:
     """Tokens and steps. A new token's text is in the answer to the form that made it, and nowhere else, ever."""
@@ -92,6 +99,7 @@ def setup(request: HttpRequest, project: Project) -> HttpResponse:
             "site": settings.PUBLIC_URL,
             "scopes": [(scope.value, sentence) for scope, sentence in SCOPES.items()],
             "ci_systems": CI_STEPS,
+            "ignored_sketches": _ignored_sketches(project),
             **_first_upload(project),
         },
     )

@@ -22,6 +22,7 @@ from dashboard.ci_trust.repositories import (
     repository_trust,
 )
 from dashboard.web.decorators import project_deed, project_desk
+from dashboard.web.project.leads import trust_lead
 from dashboard.web.query import choice
 from dashboard.web.run.run import run_of
 from ingest.models import Project
@@ -87,10 +88,12 @@ def trusted(request: HttpRequest, project: Project) -> HttpResponse:
         else:
             messages.success(request, "The repository is trusted: its jobs may send with their ID tokens.")
             return redirect("trust", slug=project.slug)
+    repositories = list(project.trusted_repositories.select_related("created_by"))
     context = {
         "project": project,
         "form": form,
-        "repositories": project.trusted_repositories.select_related("created_by"),
+        "repositories": repositories,
+        "lead": trust_lead(len(repositories)),
         "audience": settings.PUBLIC_URL,
         "modes": ForkSettings.Mode.choices,
         "mode": fork_mode(project.pk),

@@ -10,6 +10,7 @@ from dashboard.retention.services import ages_of, kept_until
 from dashboard.tasks import wake_worker
 from dashboard.web.decorators import project_deed, project_page, project_part
 from dashboard.web.paging import keyset_page, numbered_page, offset_asked
+from dashboard.web.project.leads import uploads_lead
 from dashboard.web.query import choice
 from ingest.junit.upload import NOT_UNDERSTOOD, account_of, ledger_of, stored_file
 from ingest.models import Project, Upload
@@ -29,7 +30,7 @@ def upload_list(request: HttpRequest, project: Project) -> HttpResponse:
         "page": page,
         "state": state,
         "states": Upload.State.values,
-        "lead": f"What CI sent{f' that is {state}' if state else ''}, newest first.",
+        "lead": uploads_lead(state),
     }
     return render(request, "project/uploads.html", context)
 

@@ -17,6 +17,7 @@ _DID = {
     Action.EXTEND: "extended it",
     Action.RELEASE: "released it",
     Action.FIX: "said that it is fixed",
+    Action.CONFIRM: "confirmed the fix",
     Action.EXPIRE: "ended it",
     Action.REOPEN: "reopened it",
 }

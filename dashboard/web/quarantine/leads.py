@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from math import isnan
 
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
 from analytics.wording import counted
+from dashboard.quarantine.lifecycle import Lifecycle
 from dashboard.quarantine.states import State
 from dashboard.templatetags.flakeboard import mark, when
 from dashboard.web.page_context import NOTHING, PageContext, isolated, joined, link, strong
@@ -96,6 +98,36 @@ def _owners(page: PageContext, active: ActiveQuarantines) -> SafeString:
     return format_html("{}{}", owned, unowned)
 
 
+# -- the life of flaky tests -------------------------------------------------------------------------------------
+
+
+def lifecycle_lead(page: PageContext, found: Lifecycle) -> SafeString:
+    """How many were fixed, how long that took, and how many came back."""
+    whole, time = found.whole, found.whole.time
+    if not found.lives:
+        return format_html("No test was quarantined yet{}, so none was fixed.", page.help("quarantine"))
+    of = counted(whole.fixed.whole, "test")
+    fixed = format_html(
+        "Of {} ever quarantined {} {} fixed{}", of, strong(f"{time.fixed:,}"), _was(time.fixed), page.help("fix")
+    )
+    if isnan(time.median):
+        took = format_html(
+            "how long a fix takes is not known yet: {} not.{}",
+            f"{time.open:,} {_was(time.open)}",
+            page.help("time_to_fix"),
+        )
+    else:
+        days = counted(max(round(time.median), 1), "day")
+        took = format_html("half of them within {}.{}", strong(days), page.help("time_to_fix"))
+    back = whole.came_back
+    came_back = f"{back.part:,} of {counted(back.whole, 'fix', 'fixes')} came back." if back.is_known else ""
+    return joined((format_html("{}; {}", fixed, took), came_back))
+
+
+def _was(count: int) -> str:
+    return "was" if count == 1 else "were"
+
+
 # -- one quarantine ----------------------------------------------------------------------------------------------
 
 
@@ -110,6 +142,8 @@ def quarantine_lead(page: PageContext, row: Row) -> SafeString | str:
         return "It was rejected: its failures block."
     if state == State.EXPIRED:
         return format_html("It expired {}: its failures block again.", when(ended))
+    if row.fix is not None:
+        return format_html("Its fix is {}: its failures block since {}.", strong(row.fix.verdict), when(ended))
     return format_html("It ended {}, {}: its failures block again.", when(ended), state)
 
 

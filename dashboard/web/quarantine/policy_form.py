@@ -5,7 +5,7 @@ from typing import Any
 
 from django import forms
 
-from dashboard.quarantine.policy.settings import BadSettings, FirstRuns, PolicyMode, PolicySettings
+from dashboard.quarantine.policy.settings import BadSettings, FirstRuns, Group, PolicyMode, PolicySettings
 
 _MODES = (
     (PolicyMode.OFF.value, "off: it rests"),
@@ -16,6 +16,12 @@ _MODES = (
 _FIRST_RUNS = (
     (FirstRuns.WHOLE.value, "may pass, unless it looks cut short"),
     (FirstRuns.HOLD.value, "never passes"),
+)
+
+_GROUPS = (
+    (Group.NONE.value, "each test by itself"),
+    (Group.SIGNATURE.value, "tests whose failures share a message"),
+    (Group.TOGETHER.value, "tests that fail together"),
 )
 
 
@@ -46,6 +52,14 @@ class PolicyForm(forms.Form):
     most_share = _share("At most this share of the suite", "0 to 1; one test at least.")
     days = _whole("Days that its quarantines last", "From 1 to 365.")
     pause_days = _whole("Days of pause", "It leaves a test alone that somebody rejected, or whose quarantine expired.")
+    group = forms.ChoiceField(
+        label="One quarantine for",
+        choices=_GROUPS,
+        required=False,
+        help_text="One problem is one decision and one ticket. Each test counts for the cap.",
+    )
+    ticket = _yes("Open tickets", "When a quarantine becomes active, where the project has a tracker.")
+    resolve = _yes("Follow tickets", "Of ours: closed, its quarantine is fixed; opened again, it is proposed again.")
     release = _yes("Release", "Let go what was clean long enough.")
     reopen = _yes("Reopen", "Take back what was released or fixed and flakes again.")
     missing_share = _share("Gate: tests that a run may lack", "0 to 0.5, of what such runs usually execute.")
@@ -67,7 +81,9 @@ class PolicyForm(forms.Form):
         values = super().clean() or {}
         if not self.errors:
             try:
-                self.settings = PolicySettings.from_json({**values, "exit_codes": _codes(values["exit_codes"])})
+                group = values["group"] or Group.NONE.value
+                codes = _codes(values["exit_codes"])
+                self.settings = PolicySettings.from_json({**values, "group": group, "exit_codes": codes})
             except BadSettings as error:
                 raise forms.ValidationError(_in_words(error.sentence)) from error
         return values
@@ -95,4 +111,5 @@ def _in_words(sentence: str) -> str:
 def initial_of(settings: PolicySettings) -> dict[str, Any]:
     values = {field.name: getattr(settings, field.name) for field in fields(PolicySettings)}
     codes = "; ".join(f"{runner}={' '.join(map(str, codes))}" for runner, codes in settings.exit_codes.items())
-    return {**values, "mode": settings.mode.value, "first_runs": settings.first_runs.value, "exit_codes": codes}
+    chosen = {name: getattr(settings, name).value for name in ("mode", "first_runs", "group")}
+    return {**values, **chosen, "exit_codes": codes}

@@ -10,6 +10,8 @@ from django.shortcuts import redirect, render
 
 from analytics.columns.rows import test_row
 from dashboard import access
+from dashboard.notify.models import TicketOpening
+from dashboard.quarantine.fixes import fixes_of, verifications_of
 from dashboard.quarantine.models import DAYS, Quarantine
 from dashboard.quarantine.requests import asked_expiry
 from dashboard.quarantine.selectors import quarantines_of
@@ -94,6 +96,9 @@ def _page(
         "form": form or TermsForm(initial=initial_of(quarantine)),
         "days": DAYS,
         "events": told_events(quarantine.events.order_by("-version")),
+        "fix": fixes_of([quarantine], {quarantine.pk: row.tests}).get(quarantine.pk),
+        "verifications": verifications_of(quarantine, row.tests),
+        "opening": TicketOpening.objects.filter(quarantine=quarantine).exclude(error="").first(),
         "analysed": now,
     }
     return render(request, "quarantine/quarantine.html", context, status=422 if form is not None else 200)

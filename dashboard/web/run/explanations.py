@@ -54,7 +54,7 @@ def explanation(row: TestRow, finding: Finding, sizes: Sizes, broken: Broken | N
     remarks = (_mostly(finding), _reruns(row), "" if standing else _advice(row), _in_incidents(row))
     clauses += [Clause(text) for text in remarks if text]
     clauses += _clusters(row, sizes)
-    causes = [str(cause["category"]) for cause in finding.get("causes", ())]
+    causes = list(dict.fromkeys(str(cause["category"]) for cause in finding.get("causes", ())))
     clause = f"{'cause' if len(causes) == 1 else 'causes'}: {', '.join(causes)}"
     return [*clauses, Clause(clause)] if causes else clauses
 

@@ -14,8 +14,9 @@ from analytics.runs.judgement import FailedCase, JudgedRun
 from analytics.selectors import test_findings
 from dashboard.web.analysis import PageAnalysis
 from dashboard.web.run.cases import Key, ShownCase, attempts_of, shown_case
+from dashboard.web.run.changes import touch_sentences
 from dashboard.web.run.explanations import Clause, Sizes, cluster_sizes, explanation
-from ingest.models import Failure, Project, Test
+from ingest.models import Failure, Project, Test, Trace
 from ingest.selectors import CaseRow
 
 TEXT_BUDGET = 60_000
@@ -45,6 +46,10 @@ class ShownFailure:
     """How often it was tried; 0 for once."""
     shown: ShownCase | None
     """Its texts, where they come with the page."""
+    is_traced: bool
+    """What it did in this run was recorded."""
+    touch: str
+    """Whether it touches the change, of a failure that nothing explains; empty where that is not known."""
     alike: Sequence[Test]
     """Other tests of the page with the same signature in this run."""
 
@@ -72,11 +77,15 @@ class _Page:
         self._sizes = cluster_sizes(now.columns, numbers)
         self._whole_texts = _texts(judged, texts, numbers)
         self._alike = _alike(texts, numbers)
+        traces = Trace.objects.filter(run=judged.run, test__number__in=numbers, outcome=Trace.Outcome.FAILED)
+        self._traced = set(traces.values_list("test__number", flat=True))
         broken = {
             failing_test.number: failing_test.broken for failing_test in judged.failing if failing_test.broken_before
         }
         unknown = [number for number in numbers if judged.groups[number] in (Group.NEW, Group.BROKEN, Group.UNJUDGED)]
         self._whose = whose_sentences(project, judged, unknown, broken)
+        unexplained = [number for number in unknown if judged.groups[number] is not Group.BROKEN]
+        self._touched = touch_sentences(project, judged.run, unexplained)
         self._attempts = attempts_of([self._key(number) for number in numbers if self._retried(number)])
 
     def _key(self, number: int) -> Key:
@@ -110,6 +119,8 @@ class _Page:
             odd=self._texts.odd(number, group),
             attempts=len(attempts),
             shown=shown_case(case, attempts) if number in self._whole_texts else None,
+            is_traced=number in self._traced,
+            touch=self._touched.get(number, ""),
             alike=[self._tests[twin] for twin in self._alike.get(number, ())],
         )
 

@@ -14,6 +14,7 @@ from dashboard.templatetags.run import end_label
 from dashboard.web.page_context import NOTHING, PageContext, isolated, joined, link
 
 if TYPE_CHECKING:  # the page imports its sentence from here
+    from analytics.likeness.new_tests import NewTest
     from dashboard.web.run.runs import RunFilter
 
 _NAME = 60
@@ -84,3 +85,16 @@ def retried_lead(page: PageContext, run: int, named: Sequence[tuple[int, str]], 
     return format_html(
         "{} failed at first and passed on a retry: {}{}.", counted(count, "test"), joined(links, ", "), more
     )
+
+
+def new_tests_lead(found: Sequence["NewTest"], kept: Mapping[str, Any]) -> SafeString:
+    """How many of the tests that a pull request brings are likely flaky, with the track record; or why nobody says."""
+    if kept["record"] is None:
+        return format_html("Nothing is predicted of them: {}.", kept["why"])
+    likely, record = sum(new.word == "likely flaky" for new in found), kept["record"]
+    right = f"of {record['of']:,} such predictions {record['right']:,} were right"
+    are = "is" if likely == 1 else "are"
+    sentence = "{} of them {} likely flaky ({}, {}): a guess by the tests like them, which changes nothing else."
+    none = "None of them is likely flaky ({}, {})."
+    limits = interval(record["low"], record["high"])
+    return format_html(sentence, likely, are, right, limits) if likely else format_html(none, right, limits)

@@ -9,7 +9,8 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils.safestring import SafeString
 
-from analytics.lab.split_check import split_check
+from analytics.lab.schedules.split_check import split_check
+from analytics.likeness.new_tests import new_tests
 from analytics.runs.failing_tests import Group, Outcome, Standing, lead
 from analytics.runs.failure_facts import read_red_reports
 from analytics.runs.failure_texts import FailureTexts, texts_of
@@ -27,8 +28,9 @@ from dashboard.web.quarantine.held import held_of
 from dashboard.web.query import choice, number, words
 from dashboard.web.recent import note_run
 from dashboard.web.run.cases import shown_cases
+from dashboard.web.run.changes import shown_change
 from dashboard.web.run.failures import ShownFailure, shown_failures
-from dashboard.web.run.leads import judged_later, retried_lead, run_lead
+from dashboard.web.run.leads import judged_later, new_tests_lead, retried_lead, run_lead
 from ingest.models import Attempt, Project, Report, Run, Upload
 from ingest.selectors import report_cases
 from ingest.verdict import FAILING, Verdict
@@ -86,11 +88,21 @@ def run_detail(request: HttpRequest, project: Project, run_id: int) -> HttpRespo
         "remarks": list(_remarks(PageContext.read(request, project), judged, now)),
         "gates": gates,
         "split": split_check(project, run),
+        "change": shown_change(run),
         "reports": judged.reports[:REPORTS_SHOWN],
+        **_new_tests(project, run, judged, now),
         **_groups(request.GET, project, judged, now, texts),
         **_cases(request.GET, judged),
     }
     return render(request, "run/run.html", context)
+
+
+def _new_tests(project: Project, run: Run, judged: JudgedRun, now: PageAnalysis) -> dict[str, Any]:
+    """What a pull request brings, with what is thought of it."""
+    found = new_tests(project, run, judged.reports, now.analysis)
+    if not found or now.analysis is None:
+        return {}
+    return {"new_tests": found, "new_tests_lead": new_tests_lead(found, now.analysis.summary["prediction"])}
 
 
 def _in_page_order(judged: JudgedRun) -> list[int]:

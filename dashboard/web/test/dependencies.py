@@ -20,7 +20,7 @@ def dependency_section(project: Project, history: History, columns: Columns) -> 
     numbers = [name.number for name in history.names]
     known = next(iter(dependents(project, columns, live(project, of=numbers)).values()), None)
     findings = list(
-        ExperimentFinding.objects.filter(project=project, number__in=numbers)
+        ExperimentFinding.objects.filter(project=project, number__in=numbers, kind__in=ExperimentFinding.OF_ORDERS)
         .select_related("experiment")
         .defer("experiment__results", "experiment__parameters")
         .order_by("-experiment__began_at")[:_EXPERIMENTS_SHOWN]

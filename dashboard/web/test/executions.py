@@ -62,7 +62,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """The last executions in one environment, newest first, and the rate of all that are asked for there."""
+    """The last executions in one environment, the newest last, and the rate of all that are asked for there."""
 
     environment: str
     marks: list[Mark]
@@ -81,7 +81,7 @@ def strips(history: History, ran: CountedExecutions, chosen: Flags) -> list[Stri
     return [
         Strip(
             history.environments[environment],
-            [_mark(history, row) for row in _rows(history, chosen, environment, lines * _MARKS_A_LINE)],
+            [_mark(history, row) for row in reversed(_rows(history, chosen, environment, lines * _MARKS_A_LINE))],
             rate,
         )
         for environment, rate in zip(shown.tolist(), environment_rates, strict=True)

@@ -22,9 +22,13 @@ from dashboard.web.paging import numbered_page, offset_asked
 from dashboard.web.test import trends
 from dashboard.web.test.decisions import decisions, quarantine_panel
 from dashboard.web.test.dependencies import dependency_section
+from dashboard.web.test.differences import difference_section
 from dashboard.web.test.executions import BRANCHES, ExecutionQuery, lines, runs_of, strips
+from dashboard.web.test.likeness import likeness_section
 from dashboard.web.test.sections import FailedTest, Section, sections
 from dashboard.web.test.sentences import LeadFacts, lead
+from dashboard.web.test.values import value_section
+from dashboard.web.test.waits import waits_section
 from ingest.models import Project, Rename, Test
 
 LINES_SIZE = 30
@@ -40,6 +44,7 @@ def page_of(
     shown = np.flatnonzero(filters.rows(history))[_span(query)].tolist()
     evidence, streak = evidence_in(history, ran, inside), failing_streak(history, ran, inside)
     runs = runs_of(history, [*shown, *evidence.rows, *_ends(streak)])
+    depends, latent = dependency_section(project, history, now.columns)
     known = LeadFacts(
         project=project,
         analysis=now.analysis,
@@ -49,9 +54,10 @@ def page_of(
         ran=ran.where(inside),
         streak=streak,
         runs=runs,
+        latent=latent,
     )
     failed_test = _failed_test(now, known, evidence)
-    depends, latent = dependency_section(project, history, now.columns)
+    like = likeness_section(project, now, called.test_name, known.row)
     return {
         **_names(project, test),
         **quarantine_panel(project, called),
@@ -60,10 +66,25 @@ def page_of(
         "row": known.row if known.in_window else None,
         "lead": lead(known),
         "latent": latent,
-        "sections": [*([] if failed_test is None else sections(failed_test)), depends, *_always(test, known)],
+        "sections": [
+            *_of_failed_test(project, test, failed_test),
+            *waits_section(project, history, known.row.state.is_flaky_or_recovered),
+            *_values(test, failed_test),
+            depends,
+            *([] if like is None else [like]),
+            *_always(test, known),
+        ],
         "lines": lines(history, shown, runs).values(),
         "page": numbered_page(query, total=int(filters.rows(history).sum()), size=LINES_SIZE),
     }
+
+
+def _of_failed_test(project: Project, test: Test, failed_test: FailedTest | None) -> list[Section]:
+    """Sections of a test that failed, with what differs then behind the evidence."""
+    found = [] if failed_test is None else list(sections(failed_test))
+    differs = difference_section(project, test.alias_of or test, failed=failed_test is not None)
+    place = next((place for place, section in enumerate(found, 1) if section.id == "evidence"), 0)
+    return found if differs is None else [*found[:place], differs, *found[place:]]
 
 
 def _ends(streak: Streak | None) -> list[int]:
@@ -122,6 +143,7 @@ def _failed_test(now: PageAnalysis, known: LeadFacts, evidence: EvidenceRows) ->
     prior, confidence = analysis.summary["prior"], analysis.parameters["confidence"]
     days = trends.days_of(history)
     return FailedTest(
+        project=known.project,
         analysis=analysis,
         row=known.row,
         finding=named_finding(known.project.pk, found),
@@ -134,6 +156,13 @@ def _failed_test(now: PageAnalysis, known: LeadFacts, evidence: EvidenceRows) ->
         days=days,
         over=trends.periods(days, ""),
     )
+
+
+def _values(test: Test, failed_test: FailedTest | None) -> list[Section]:
+    """The values that its assertions compare, if there are any or a cause asks for them."""
+    causes = [] if failed_test is None else failed_test.finding["causes"]
+    section = value_section(test.alias_of or test, frozenset(cause["category"] for cause in causes))
+    return [] if section is None else [section]
 
 
 def _always(test: Test, known: LeadFacts) -> list[Section]:

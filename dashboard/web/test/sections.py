@@ -9,6 +9,7 @@ import numpy as np
 from analytics.columns.rows import TestRow
 from analytics.history.evidence import EvidenceRows, Streak
 from analytics.history.executions import CountedExecutions, History, environment_name
+from analytics.kernel.causes.remedies import remedy
 from analytics.kernel.executions import Ints
 from analytics.kernel.flakiness import State
 from analytics.kernel.orders import OrderKind
@@ -24,13 +25,17 @@ from dashboard.charts.order_rates import OrderRates
 from dashboard.charts.rate import Rate
 from dashboard.charts.rerun_curve import RerunCurve, RerunNumber
 from dashboard.charts.rows import RateRow
+from dashboard.quarantine.similar_fixes import SimilarFix, similar_fixes
 from dashboard.web.test import trends
 from dashboard.web.test.executions import Line
 from dashboard.web.test.failures import OTHERS, rows_by_signature, signature_texts
+from ingest.models import Project
 
 _NOT_ANALYSED = "not analysed"
 _ORDERS_SHOWN = 8
 _SUSPECTS = 3
+MEASURED_CAUSES = frozenset(["randomness", "too restrictive range"])
+"""Causes for which values of assertions and their bounds are worth a look."""
 _SHORT = 260
 """Pixels: a picture beside other things on the page."""
 
@@ -53,6 +58,7 @@ class Section:
 class FailedTest:
     """What is known of a test that failed."""
 
+    project: Project
     analysis: Analysis
     row: TestRow
     finding: dict[str, Any]
@@ -177,11 +183,31 @@ def _bursts(failed_test: FailedTest) -> Section:
 # -- why and when ------------------------------------------------------------------------------------------------
 
 
+def _similar_fixes(failed_test: FailedTest, categories: list[str]) -> list[SimilarFix]:
+    if not failed_test.analysed:
+        return []
+    return similar_fixes(failed_test.project, failed_test.row.number, categories)
+
+
 def _causes(failed_test: FailedTest) -> Section:
-    causes = failed_test.finding["causes"]
-    words = ", ".join(cause["category"] for cause in causes)
+    causes = [
+        {**cause, "remedy": remedy(cause["category"]), "has_values": cause["category"] in MEASURED_CAUSES}
+        for cause in failed_test.finding["causes"]
+    ]
+    categories = list(dict.fromkeys(cause["category"] for cause in causes))
+    words = ", ".join(categories)
     nothing = "none that the evidence names" if failed_test.analysed else _NOT_ANALYSED
-    return Section("causes", "Causes", words or nothing, {"causes": causes, "analysed": failed_test.analysed})
+    return Section(
+        "causes",
+        "Causes",
+        words or nothing,
+        {
+            "causes": causes,
+            "analysed": failed_test.analysed,
+            "unjudged": failed_test.finding["unjudged"],
+            "fixes": _similar_fixes(failed_test, categories),
+        },
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,8 @@ class LeadFacts:
     """Inside the window, where there is one."""
     streak: Streak | None
     runs: dict[int, Run]
+    latent: bool = False
+    """Experiments alone made it fail."""
 
 
 def lead(known: LeadFacts) -> Lead:
@@ -81,6 +83,9 @@ def _not_analysed(known: LeadFacts) -> _SentenceAndAdvice:
 
 
 def _not_in_window(known: LeadFacts, analysis: Analysis) -> _SentenceAndAdvice:
+    if not len(known.history) and known.latent:
+        shown = _words("Shown to depend on the order by experiments; no report of CI that is kept speaks of it.")
+        return shown, _words("What it depends on is below.")
     if not len(known.history):
         gone = _words("Not in the window: no report that is still kept speaks of it.")
         return gone, _words("It was removed or renamed, or its reports are too old to be kept.")

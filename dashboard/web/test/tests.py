@@ -125,6 +125,7 @@ def _conditions(query: TestListQuery, total: int) -> list[SafeString]:
         "state": f"{are} <strong>{{}}</strong>",
         "cause": "may fail by <strong>{}</strong>",
         "order_kind": f"{have} orders that say <strong>{{}}</strong>",
+        "prediction": f"{have} the prediction <strong>{{}}</strong>",
     }
     conditions = [
         format_html(sentences.get(parameter, f"{have} {number.label.lower()} <strong>{{}}</strong>"), word)

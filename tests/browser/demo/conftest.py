@@ -11,6 +11,7 @@ from playwright.sync_api import Browser
 
 from analytics.services import analysis_refresh
 from dashboard.demo.experiment import demo_experiment
+from dashboard.demo.traces import demo_traces
 from ingest.models import Run
 from tests.browser.demo.sending import Sent, send_red_pull_request, send_shouting_run
 from tests.browser.server import serving
@@ -47,6 +48,7 @@ def demo(transactional_db: None) -> Iterator[Demo]:
     made = make()
     send_shouting_run(made)
     demo_experiment(made.project, made.history)
+    demo_traces(made.project, made.history)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("dashboard.tasks.refresh_analysis.delay", lambda project_id: None)
         yield replace(made, analysis=analysis_refresh(project=made.project))

@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 from playwright.sync_api import Browser, Page
 
+from analytics.models import DifferenceFinding
 from dashboard.demo.experiment import KEY
 from dashboard.quarantine.models import Quarantine
 from dashboard.quarantine.owners.rules import Pattern
@@ -131,3 +132,15 @@ def assert_drawn(page: Page, chart: str) -> None:
     box = page.locator(f"#{chart} .main-svg").first.bounding_box()
     assert box and box["width"] > 250 and box["height"] > 100, chart
     assert page.locator(f"#{chart} .main-svg :is(.mlayer, .plot) :is(path, rect, image, text)").count() > 0, chart
+
+
+def test_what_differs_is_told_and_drawn_in_its_width(reader: Page, demo: Demo) -> None:
+    """The page of the demo's traced test, with the experiment that shows its cause."""
+    finding = DifferenceFinding.objects.get(project=demo.project)
+    reader.goto(demo.at("test", finding.number))
+    settled(reader)
+    section = reader.locator("#differences")
+    assert "It fails by async wait" in section.locator(".fb-answer").inner_text()
+    assert_drawn(reader, "differences-chart")
+    assert_fits(reader)
+    reader.watch.assert_nothing_happened()

@@ -52,7 +52,7 @@ def test_a_red_pull_request_is_explained(anonymous: Open, person: object, demo: 
     flaky.get_by_role("link", name=red.flaky).click()
     expect(page.get_by_role("heading", level=1)).to_contain_text(red.flaky)
     expect(page.locator("h1 .fb-state")).to_contain_text("flaky")
-    expect(page.locator(".fb-answer")).to_contain_text(f"{known['failed']} of {known['executed']}")
+    expect(page.locator(".fb-lead.fb-answer")).to_contain_text(f"{known['failed']} of {known['executed']}")
 
 
 def test_mondays_list_leads_to_the_test_to_fix_and_its_evidence(page: Page, demo: Demo) -> None:

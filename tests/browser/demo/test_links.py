@@ -25,7 +25,7 @@ def test_tests_as_they_were_asked_for_come_back(page: Page, signed_in: Open, dem
     before, address = shown(page), page.url
     assert len(before[1]) > 3
     page.locator("tbody .fb-name").nth(1).click()
-    expect(page.locator(".fb-answer")).to_be_visible()
+    expect(page.locator(".fb-lead.fb-answer")).to_be_visible()
     page.go_back()
     expect(page).to_have_url(address)
     assert shown(page) == before

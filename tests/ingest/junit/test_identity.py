@@ -132,6 +132,22 @@ def test_browser_and_version_are_no_identity(name: str, classname: str, expected
     assert report.former == {(*expected, "t", "", ""): ((name, classname, "t", "", ""),)}
 
 
+@pytest.mark.parametrize(
+    ("kind", "browser"),
+    {
+        "Karma": "Chrome 41",
+        "Karma's headless one": "Chrome 90",
+        "Firefox": "Firefox 102",
+        "Testem": "Chrome 54",
+        "WebdriverIO": "Chrome 97",
+        "WebdriverIO, with a package": "Chrome 123",
+    }.items(),
+)
+def test_the_browser_that_a_suite_or_class_names_is_read_with_its_major_version(kind: str, browser: str) -> None:
+    name, classname, _ = BROWSERS[kind]
+    assert upload(suite(case("t", classname=classname), name=name)).browsers == {browser}
+
+
 def test_a_test_in_two_browsers_is_one_test_and_the_worst_counts() -> None:
     def karma(browser: str, inside: str = "") -> bytes:
         return suite(case("t", inside, browser.replace(" ", "_").replace(".", "_") + ".cart"), name=browser)
@@ -142,10 +158,13 @@ def test_a_test_in_two_browsers_is_one_test_and_the_worst_counts() -> None:
     (report,) = upload(chrome, firefox).reports
     assert "merged_names" in report.warnings
     assert len(report.former[("", "cart", "t", "", "")]) == 2
+    assert upload(chrome, firefox).browsers == {"Chrome 41", "Firefox 99"}
 
 
 @pytest.mark.parametrize(
     "classname", ["Chrome", "tests.Chrome 41 support", "shop.firefox.Cart", "edge.Cases", "safari.1"]
 )
 def test_a_class_that_speaks_of_a_browser_keeps_its_name(classname: str) -> None:
-    assert [key[1] for key in upload(suite(case("t", classname=classname))).report.keys] == [classname]
+    reading = upload(suite(case("t", classname=classname)))
+    assert [key[1] for key in reading.report.keys] == [classname]
+    assert reading.browsers == set()

@@ -13,6 +13,7 @@ from tests.client.conftest import server as server  # noqa: F401 - fixtures for 
 
 from flakeboard.detection.journal import Journal  # isort: skip
 from flakeboard.detection.laboratory import Laboratory  # isort: skip
+from flakeboard.detection.search import verification  # isort: skip
 from tests.lab.detect.commands import Command  # isort: skip
 from tests.lab.detect.worlds import Simulated, World  # isort: skip
 
@@ -31,11 +32,16 @@ def laboratory(tmp_path: Path) -> Callable[[World], Laboratory]:
 
 
 @pytest.fixture
+def shown_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is found is verified by one run each way: every further one costs a process and shows nothing new here."""
+    monkeypatch.setattr(verification, "TIMES", 1)
+
+
+@pytest.fixture
 def detect(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
     """The command in an empty folder that is no checkout; nothing of this session reaches pytest below it."""
     folder = tmp_path / "project"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     return Command(folder, capsys)

@@ -23,10 +23,23 @@ def test_a_command_that_hides_its_runner_is_refused(detect: Command, command: tu
     assert detect.journals == []
 
 
-def test_another_runner_is_refused(detect: Command) -> None:
-    call = detect(command=("npx", "jest"))
+@pytest.mark.parametrize("command", [("npx", "playwright", "test"), ("gotestsum",)], ids=lambda words: words[0])
+def test_a_runner_without_a_seed_is_refused(detect: Command, command: tuple[str, ...]) -> None:
+    call = detect(command=command)
     assert call.code == 2
-    assert "jest is not supported" in call.printed
+    assert "by their own seeds those of go, rspec, jest, vitest, maven" in call.printed
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--how", "reverse-class"), ("--changed-since", "main"), ("--protocol", "reruns"), ("--fresh", "fork")],
+    ids=lambda words: words[0],
+)
+def test_orders_of_ones_own_are_for_pytest(detect: Command, options: tuple[str, ...]) -> None:
+    call = detect(*options, command=("go", "test", "./..."))
+    assert call.code == 2
+    assert f"{options[0]} is for pytest alone" in call.printed
+    assert detect.journals == []
 
 
 def test_a_file_that_cannot_be_collected_is_named(detect: Command) -> None:

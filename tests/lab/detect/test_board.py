@@ -31,22 +31,19 @@ def test_what_is_detected_is_stored_as_shown_dependencies(board, tmp_path: Path)
     from analytics.lab.models import Dependency
     from ingest.models import Experiment, ExperimentOrder, Test
 
-    world = World(TESTS, brittles={TESTS[4]: [TESTS[1]]}).victim(TESTS[0], TESTS[5], cleaners=[TESTS[3]])
+    world = World(TESTS).victim(TESTS[0], TESTS[5], cleaners=[TESTS[3]])
     folder = write_project(world, tmp_path / "project")
-    words = ["detect", "--orders", "3", "--minimize", "all", "--cleaners", "all", "--isolate", "3", "--seed", "s"]
+    words = ["detect", "--orders", "3", "--isolate", "3", "--seed", "s"]
     ran = board.start([*words, *COMMAND], folder, {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})
     assert ran.exit_code == 0, ran.output
     experiment = Experiment.objects.get(project=board.project)
     assert experiment.is_finished and experiment.how == "orders", ran.output
-    assert experiment.probes > 20
+    assert experiment.probes > 10
     rounds = ExperimentOrder.objects.filter(experiment=experiment).values_list("round", flat=True)
     assert sorted(rounds) == [-1, 0, 1, 2, 3]
     number = {f"{test.file}::{test.name}": test.number for test in Test.objects.filter(project=board.project)}
     rows = Dependency.objects.filter(project=board.project)
     stored = {(row.number, tuple(row.before), tuple(row.cleaners), row.role, row.ground) for row in rows}
-    victim, polluter, cleaner, brittle, setter = (number[TESTS[at]] for at in (0, 5, 3, 4, 1))
-    assert stored == {
-        (victim, (polluter,), (cleaner,), "polluter", "shown"),
-        (brittle, (setter,), (), "state-setter", "shown"),
-    }
+    victim, polluter, cleaner = (number[TESTS[at]] for at in (0, 5, 3))
+    assert stored == {(victim, (polluter,), (cleaner,), "polluter", "shown")}
     assert f"/projects/lab/experiments/{experiment.key}" in ran.output

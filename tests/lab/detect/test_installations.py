@@ -72,5 +72,6 @@ def test_plugins_that_reorder_repeat_or_spread_tests_do_none_of_it(tmp_path: Pat
     folder = write_project(World(TESTS).victim(TESTS[0], TESTS[5]), tmp_path / "project")
     (folder / "test_00.py").write_text(MARKED)
     (folder / "pytest.ini").write_text(SETTINGS)
-    assert found_by([sys.executable, "-m", "flakeboard"], folder, python) == {TESTS[0]: [TESTS[5]]}
+    loaded = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": ""}
+    assert found_by([sys.executable, "-m", "flakeboard"], folder, python, **loaded) == {TESTS[0]: [TESTS[5]]}
     assert not (folder / "r.xml").exists() and not (folder / ".pytest_cache").exists()

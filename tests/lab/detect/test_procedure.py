@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 from flakeboard.detection import reference
+from flakeboard.detection.experiment import Result
 from flakeboard.detection.findings import BRITTLE, NOD, OD, UNKNOWN, VICTIM
 from flakeboard.detection.laboratory import Laboratory
 from flakeboard.detection.parameters import Parameters
 from flakeboard.detection.procedure import Procedure
+from flakeboard.detection.report import summary
 from flakeboard.detection.search.dependencies import find_dependencies
 from flakeboard.detection.search.suspects import Suspects
 from flakeboard.problems import Problem
@@ -46,7 +48,10 @@ def test_a_victim_is_found_with_its_polluter_and_a_cleaner(laboratory: Build) ->
     assert found(procedure) == {TESTS[2]: (OD, VICTIM)}
     assert groups(procedure, TESTS[2]) == [([TESTS[17]], [TESTS[9]])]
     assert procedure.known[2].alone == (10, 10)
-    assert procedure.known[2].groups[0].is_shown
+    group = procedure.known[2].groups[0]
+    assert (group.shown, group.of, group.is_shown) == (3, 3, True)
+    verified = [entry["order"] for entry in procedure.lab.journal.entries if entry.get("why") == "verify"]
+    assert verified == [[2]] * 3 + [[17, 2]] * 3 + [[17, 9, 2]] * 3
 
 
 def test_all_partners_and_all_cleaners_are_found(laboratory: Build) -> None:
@@ -122,6 +127,24 @@ def test_a_skip_in_a_rerun_is_not_enough_data(laboratory: Build) -> None:
     assert procedure.known[3].kind == UNKNOWN
 
 
+@pytest.mark.parametrize("letter", ["S", "-"], ids=["skipped", "not run"])
+def test_a_verification_that_shows_nothing_reports_no_partner_and_calls_nothing_flaky(
+    laboratory: Build, letter: str
+) -> None:
+    lab = laboratory(World(TESTS).victim(TESTS[3], TESTS[10]))
+    probe = lab.probe
+
+    def showing_nothing(order: Any, why: str, **how: Any) -> Any:
+        outcome = probe(order, why, **how)
+        is_pair = why == "verify" and len(order) == 2
+        return outcome._replace(verdicts=outcome.verdicts[:-1] + letter) if is_pair else outcome
+
+    lab.probe = showing_nothing  # type: ignore[method-assign]
+    finding = detect(lab, orders=1).known[3]
+    assert (finding.kind, finding.role, finding.groups) == (OD, VICTIM, [])
+    assert finding.notes == ["was skipped or not run when its partners were verified"]
+
+
 def test_a_random_order_that_was_clean_is_followed_by_its_reverse(laboratory: Build) -> None:
     lab = laboratory(World(TESTS))
     detect(lab, orders=5)
@@ -150,6 +173,17 @@ def test_a_budget_that_ends_is_told_and_nothing_half_done_is_reported(laboratory
     assert procedure.ended == "budget"
     assert finding.kind == OD and finding.groups == []
     assert "the budget ended before all of it was found out" in finding.notes
+
+
+def test_a_summary_says_whether_any_other_order_was_run(laboratory: Build) -> None:
+    lab = laboratory(World(TESTS))
+    reference.establish(lab, 1, False, lambda line: None, 1e9)
+    assert list(summary.lines(Result("interrupted", lab))) == [
+        "no other order was run, so nothing is known of the tests."
+    ]
+    lab = laboratory(World(TESTS))
+    detect(lab, orders=1)
+    assert list(summary.lines(Result("orders", lab))) == ["no test is found to depend on the order."]
 
 
 def test_a_budget_below_one_run_is_refused_with_both_numbers(laboratory: Build) -> None:

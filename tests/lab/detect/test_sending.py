@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from flakeboard import cli
+from flakeboard.detection.journal import Journal
 
 from tests.client.misbehaving import Misbehaving, Request
 from tests.lab.detect.commands import Command
@@ -16,7 +17,8 @@ from tests.lab.detect.worlds import World, suite, write_project
 TESTS = suite(2, 3)
 PAGE = "http://board.example/projects/shop/experiments/1"
 REPLY = {"id": 7, "state": "processed", "url": PAGE, "new": [], "results": [], "next": None}
-FEW = ("--orders", "2", "--cleaners", "no")
+FEW = ("--orders", "2", "--cleaners", "no", "--isolate", "1")
+pytestmark = pytest.mark.usefixtures("shown_once")
 
 
 @pytest.fixture
@@ -42,9 +44,9 @@ def properties(content: bytes) -> dict[str, str]:
 
 def test_an_experiment_is_announced_uploaded_and_finished(detect: Command, board: Misbehaving) -> None:
     write_project(World(TESTS).victim(TESTS[0], TESTS[5]), detect.folder)
-    call = detect(*FEW)
+    call = detect(*FEW, "--fail-on", "new")
     key = call.told["experiment"]
-    assert call.code == 0
+    assert call.code == 0, "the server knew it"
     assert PAGE in call.printed
     sent = paths(board)
     assert sent[0] == "POST experiments"
@@ -79,8 +81,19 @@ def _look_at_the_archive(upload: Request, key: str) -> None:
     head, *probes = [json.loads(line) for line in files["probes.jsonl"].splitlines()]
     assert (head["experiment"], head["tests"]) == (key, TESTS)
     pair = [probe for probe in probes if probe["why"] == "verify" and len(probe["order"]) == 2]
-    assert [(probe["order"], probe["verdict"], probe["for"]) for probe in pair] == [([5, 0], "F", 0)] * 3
+    assert [(probe["order"], probe["verdict"], probe["for"]) for probe in pair] == [([5, 0], "F", 0)]
     assert len({probe["n"] for probe in probes}) == len(probes)
+
+
+def test_an_experiment_that_cannot_begin_is_ended_on_the_server_too(detect: Command, board: Misbehaving) -> None:
+    (detect.folder / "test_broken.py").write_text("import nothing_of_that_name\n")
+    call = detect(*FEW)
+    assert call.code == 1
+    sent = paths(board)
+    assert (sent[0], sent[-1].rpartition("/")[2], "POST uploads" in sent) == ("POST experiments", "finish", False)
+    body = json.loads(board.requests[-1].body)
+    assert (body["ended"], body["orders"], body["found"]) == ("crash", [], [])
+    assert Journal.open(str(detect.journals[0])).answer is None, "or --resume would have nothing to go on with"
 
 
 def test_a_suspect_of_the_server_ends_the_search_at_once(detect: Command, board: Misbehaving) -> None:
@@ -90,19 +103,12 @@ def test_a_suspect_of_the_server_ends_the_search_at_once(detect: Command, board:
         {"ground": "shown", "before": [{"classname": "test_01", "name": "test_02"}]},
         {"ground": "stated", "before": [{"classname": "gone", "name": "'; rm -rf /"}]},
     ]
-    board.answers = [(200, {**REPLY, "results": suspects})]
-    call = detect(*FEW, "--how", "reverse-class-method")
+    board.answers = [(200, {**REPLY, "results": suspects, "new": [{"number": 0}]})]
+    call = detect(*FEW, "--how", "reverse-class-method", "--fail-on", "new")
+    assert call.code == 3, "the server did not know it"
     assert call.groups(TESTS[0]) == [([TESTS[5]], [])]
     probes = [json.loads(line) for line in upload_of(board).files()["probes.jsonl"].splitlines()[1:]]
     assert [probe["order"] for probe in probes if probe["why"] in ("suspect", "ddmin")] == [[5, 0]]
-
-
-def test_fail_on_new_asks_the_server(detect: Command, board: Misbehaving) -> None:
-    write_project(World(TESTS).victim(TESTS[0], TESTS[5]), detect.folder)
-    few = ("--orders", "1", "--minimize", "no", "--isolate", "1", "--fail-on", "new")
-    assert detect(*few).code == 0
-    board.answers = [(200, {**REPLY, "new": [{"number": 0}]})]
-    assert detect(*few).code == 3
 
 
 def test_without_the_server_the_file_stays_and_is_sent_later(
@@ -110,9 +116,9 @@ def test_without_the_server_the_file_stays_and_is_sent_later(
 ) -> None:
     write_project(World(TESTS).victim(TESTS[0], TESTS[5]), detect.folder)
     monkeypatch.setenv("FLAKEBOARD_URL", "http://127.0.0.1:9")
-    few = ("--orders", "1", "--minimize", "no", "--isolate", "1", "--timeout", "1")
+    few = ("--orders", "1", "--minimize", "no", "--isolate", "1", "--timeout", "1", "--fail-on", "new")
     call = detect(*few)
-    assert call.code == 0
+    assert call.code == 3, "without the server's answer everything is new"
     assert f"flakeboard upload --experiment {detect.journals[0].relative_to(detect.folder)}" in call.printed
     monkeypatch.setenv("FLAKEBOARD_URL", board.url)
     assert cli.main(["upload", "--experiment", str(detect.journals[0])]) == 0

@@ -124,6 +124,7 @@ def reset_before_test_victim():
     )'''
 
 
+@pytest.mark.usefixtures("shown_once")
 def test_the_state_is_told_and_the_statement_that_restores_it(detect: Command) -> None:
     for name, text in PROJECT.items():
         (detect.folder / name).write_text(text)

@@ -164,9 +164,33 @@ def test_a_new_test_that_fails_at_random_is_told_with_its_counts(laboratory: Bui
     assert "of 100 runs" in procedure.known[4].why or "of the original order" in procedure.known[4].why
 
 
+def test_a_new_test_that_looks_flaky_is_run_as_often_as_advised(laboratory: Build) -> None:
+    lab = laboratory(World(TESTS))
+    found = reference.establish(lab, 1, False, lambda line: None, 1e9)
+    procedure = Procedure(lab, Parameters(seed="s", budget=10_000.0), found, lambda line: None)
+    counts = {}
+    for runs in (0, 7, 140):
+        before = lab.spent
+        TargetSteps(procedure, [Target(4, NEW, runs=runs)], {}).run(STEPS[:1])
+        counts[runs] = lab.spent - before
+    assert counts[7] / counts[0] == pytest.approx(0.07, abs=0.001)
+    assert counts[140] / counts[0] == pytest.approx(1.4, abs=0.001)
+
+
 def test_a_test_that_depends_on_the_hash_seed_is_told_with_the_seed(laboratory: Build) -> None:
     procedure, _ = looked_at(laboratory(World(TESTS, hash_seeds={TESTS[4]: ["3", "7"]})), 4)
     assert (procedure.known[4].kind, procedure.known[4].hash_seed) == (ID, 3)
+
+
+def test_whole_orders_go_before_new_processes_where_starting_costs_more_than_the_tests(laboratory: Build) -> None:
+    lab = laboratory(World(TESTS))
+    found = reference.establish(lab, 1, False, lambda line: None, 1e9)
+    found.seconds += 5.0
+    procedure = Procedure(lab, Parameters(seed="s", budget=10_000.0), found, lambda line: None)
+    steps = TargetSteps(procedure, [Target(4, NEW)], {})
+    steps.run(STEPS)
+    alone, hash_seeds, ends, *pairs = STEPS
+    assert steps.targets[0].done == [alone, ends, hash_seeds, *pairs]
 
 
 def test_what_the_budget_did_not_allow_is_told(laboratory: Build) -> None:

@@ -18,12 +18,17 @@ def names_of(count: int, per_file: int = 5) -> Names:
 
 
 def document(
-    names: Iterable[list[str]], *, seconds: Mapping[str, float] | None = None, failing: Iterable[str] = ()
+    names: Iterable[list[str]],
+    *,
+    seconds: Mapping[str, float] | None = None,
+    failing: Iterable[str] = (),
+    skipped: Iterable[str] = (),
 ) -> bytes:
     """A report as our plugin writes it, in order of execution."""
-    failed, cases = set(failing), []
+    inner = dict.fromkeys(skipped, "<skipped/>") | dict.fromkeys(failing, "<failure message='no'>no</failure>")
+    cases = []
     for classname, name, file in names:
-        inside = "<failure message='no'>no</failure>" if name in failed else ""
+        inside = inner.get(name, "")
         time = (seconds or {}).get(name, 0.5)
         cases.append(f"<testcase classname='{classname}' name='{name}' file='{file}' time='{time}'>{inside}</testcase>")
     properties = "<properties><property name='flakeboard.order' value='executed'/></properties>"

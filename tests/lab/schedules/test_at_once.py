@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from analytics.lab.split_models import Split
+from analytics.lab.schedules.models import Split
 from ingest.metadata import RunMetadata
 from ingest.models import Project
 from ingest.processing import upload_process

@@ -1,13 +1,10 @@
 """Orders and selections as the server makes them: from history, coverage and dependencies."""
 
-import gzip
-import json
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.test import Client
 from django.utils import timezone
 
 from analytics.lab.models import Dependency
@@ -16,8 +13,8 @@ from ingest.lab.coverage_models import Coverage
 from ingest.models import Project, Test
 from tests.api_client import Program, code
 from tests.conftest import Send
+from tests.lab.schedules.coverages import COVERED, keep_coverage
 from tests.lab.schedules.suites import Names, document, names_of, part, shard
-from tests.lab.schedules.test_schedule_bodies import bits
 
 NOTHING = {name: [] for name in ("added", "moved", "left_out", "avoids", "remain", "conflicts")}
 
@@ -157,36 +154,6 @@ def test_in_one_shard_the_victim_comes_first(ci: Program, project: Project, hist
 
 
 # -- coverage ----------------------------------------------------------------------------------------------------
-
-
-def keep_coverage(
-    token: str, names: Names, covered: dict[int, dict[str, tuple[int, ...]]], outside: tuple[int, ...] = ()
-) -> int:
-    """Coverage of two files: src.py with f (2-5) and g (7-9), and more.py."""
-    files = {"src.py": "0", "more.py": "1"}
-    header = {
-        "revision": {"commit": "c" * 40, "branch": "main"},
-        "files": list(files),
-        "functions": [[["f", 2, 5], ["g", 7, 9]], [["h", 1, 3]]],
-        "outside": {"0": bits(*outside)} if outside else {},
-    }
-    rows = [
-        {"test": names[place], "maps": {files[path]: bits(*lines) for path, lines in maps.items()}}
-        for place, maps in covered.items()
-    ]
-    body = gzip.compress("\n".join(map(json.dumps, [header, *rows])).encode(), mtime=0)
-    headers = {"authorization": f"Bearer {token}"}
-    answer = Client().post("/api/v1/projects/shop/coverages", body, "application/gzip", headers=headers)
-    assert answer.status_code == 201, answer.content
-    return answer.json()["id"]
-
-
-COVERED = {
-    0: {"src.py": (2, 3)},
-    1: {"src.py": (2, 4, 5)},
-    2: {"src.py": (7, 8), "more.py": (1,)},
-    3: {"more.py": (1, 2, 3)},
-}
 
 
 @pytest.mark.parametrize(

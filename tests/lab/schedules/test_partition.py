@@ -3,7 +3,7 @@
 import math
 
 from flakeboard.orders.dependencies import Dependency, negative, positive
-from flakeboard.orders.partition import bound, by_groups, by_position, by_time, groups
+from flakeboard.orders.partition import bound, by_groups, by_position, by_time, groups, of_groups
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,7 +38,7 @@ def test_groups_stay_together_and_no_part_is_longer_than_the_bound_allows(case) 
         assert any(set(group) <= set(part) for part in parts)
     assert all(part == sorted(part) for part in parts)
     longest = max((sum(seconds[test] for test in part) for part in parts), default=0.0)
-    heaviest = max((sum(seconds[test] for test in group) for group in grouped), default=0.0)
+    heaviest = max([0.0, *seconds, *(sum(seconds[test] for test in group) for group in grouped)])
     assert longest <= sum(seconds) / total + heaviest + 1e-6
     assert bound(seconds, total, grouped) <= longest + 1e-6
 
@@ -47,7 +47,8 @@ def test_groups_stay_together_and_no_part_is_longer_than_the_bound_allows(case) 
 def test_a_setter_is_with_its_test(case) -> None:
     """Every stated one; of those that were observed, one."""
     seconds, _, known = case
-    group_of = {test: place for place, group in enumerate(groups(len(seconds), known)) for test in group}
+    group_of = {test: -1 - test for test in range(len(seconds))}
+    group_of.update((test, place) for place, group in enumerate(groups(len(seconds), known)) for test in group)
     for test in {dependency.after for dependency in known}:
         own = [dependency for dependency in known if dependency.after == test]
         together = [group_of[dependency.before[0]] == group_of[test] for dependency in own]
@@ -68,16 +69,16 @@ def test_by_time_is_longest_first_and_stays_so() -> None:
 
 def test_a_chain_is_one_group_and_polluters_are_none() -> None:
     known = [positive(0, 3), positive(3, 5), negative(1, 2)]
-    assert groups(6, known) == [[0, 3, 5], [1], [2], [4]]
+    assert groups(6, known) == [[0, 3, 5]]
 
 
 def test_of_alternatives_the_one_in_the_group_is_taken_else_the_first() -> None:
-    assert groups(4, [positive(2, 3), positive(1, 3)]) == [[0], [1, 3], [2]]
-    assert groups(4, [positive(2, 3), positive(1, 3), positive(2, 3, "stated")]) == [[0], [1], [2, 3]]
+    assert groups(4, [positive(2, 3), positive(1, 3)]) == [[1, 3]]
+    assert groups(4, [positive(2, 3), positive(1, 3), positive(2, 3, "stated")]) == [[2, 3]]
 
 
 def test_a_group_of_setters_comes_whole() -> None:
-    assert groups(5, [Dependency("positive", (0, 2), 4)]) == [[0, 2, 4], [1], [3]]
+    assert groups(5, [Dependency("positive", (0, 2), 4)]) == [[0, 2, 4]]
 
 
 def test_longest_first_is_within_four_thirds_of_the_bound_for_many_short_tests() -> None:
@@ -85,3 +86,15 @@ def test_longest_first_is_within_four_thirds_of_the_bound_for_many_short_tests()
     parts = by_groups(seconds, 7, [])
     longest = max(sum(seconds[test] for test in part) for part in parts)
     assert longest <= math.ceil(sum(seconds) / 7) + 1
+
+
+@given(lengths, st.integers(1, 6), st.data())
+def test_own_tests_go_to_their_shard_and_the_others_make_up_for_it(seconds, total, data) -> None:
+    shard = data.draw(st.integers(0, total - 1))
+    chosen = data.draw(st.sets(st.integers(0, max(len(seconds) - 1, 0)), max_size=5)) if seconds else set()
+    own = sorted(chosen) if sum(seconds[test] for test in chosen) * total <= sum(seconds) else []
+    parts = of_groups([], seconds, total, own, shard)
+    assert sorted(test for part in parts for test in part) == list(range(len(seconds)))
+    assert set(own) <= set(parts[shard])
+    longest = max((sum(seconds[test] for test in part) for part in parts), default=0.0)
+    assert longest <= (sum(seconds) / total + max(seconds, default=0.0)) * (1 + 1e-9) + 1e-9

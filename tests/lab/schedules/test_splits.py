@@ -4,7 +4,8 @@ import random
 
 import pytest
 
-from analytics.lab.split_models import Collection, Split
+from analytics.lab.schedules.models import Collection, Split
+from analytics.lab.schedules.splits import encoded_parts
 from ingest.models import Project
 from tests.api_client import Program, code
 from tests.conftest import Send
@@ -43,6 +44,24 @@ def test_build_job_and_total_tell_splits_apart(ci: Program, differs: dict[str, o
     assert Split.objects.count() == 2
 
 
+@pytest.mark.parametrize("first", [1, 3])
+def test_a_test_that_no_run_has_reported_stays_with_the_shard_that_made_the_split(
+    ci: Program, send: Send, first: int
+) -> None:
+    """It may be the only one that collects it."""
+    names = names_of(40)
+    send(document(names), build_id="6", job="test")
+    more = [*names, ["tests.new", "test_only_here", "tests/new.py"]]
+    assert "test_only_here" in part(shard(ci, more, first, 4), more, first)
+    others = [part(shard(ci, names, index, 4), names, index) for index in {1, 2, 3, 4} - {first}]
+    assert not any("test_only_here" in tests for tests in others)
+
+
+def test_a_new_suite_is_split_evenly_though_no_run_has_reported_it(ci: Program) -> None:
+    names = names_of(40)
+    assert [len(part(shard(ci, names, index, 4), names, index)) for index in (1, 2, 3, 4)] == [10, 10, 10, 10]
+
+
 def test_projects_do_not_share_splits(ci: Program, project: Project) -> None:
     from ingest.services import project_create, token_create
 
@@ -77,7 +96,8 @@ def collections(names: Names, seed: int) -> list[Names]:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_whatever_each_shard_collects_no_test_is_lost_or_twice(ci: Program, seed: int) -> None:
-    """What is missing in the end, the shard that was to run it did not collect; and it was told so."""
+    """What is missing in the end, the shard that was to run it did not collect, no other asked after it; and it was
+    told so."""
     collected = collections(names_of(30), seed)
     ran: list[str] = []
     lacking: set[str] = set()
@@ -104,6 +124,35 @@ def test_a_test_that_the_split_lacks_runs_in_the_first_shard_that_has_it(ci: Pro
     assert answers[2]["warnings"] == [
         "This shard collected other tests than the one that made the split: it has 20 tests that the split lacks."
     ]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_a_shard_lacks_of_its_part_runs_in_the_next_one_that_has_it(ci: Program, seed: int) -> None:
+    draw = random.Random(seed)
+    names, lacking = names_of(30), draw.sample(range(30), 12)
+    fewer = [name for place, name in enumerate(names) if place not in lacking]
+    first, second, *later = draw.sample([1, 2, 3, 4], 4)
+    ran = part(shard(ci, names, first, 4), names, first)
+    answer = shard(ci, fewer, second, 4)
+    ran += part(answer, fewer, second)
+    for index in later:
+        given = shard(ci, names, index, 4)
+        assert sorted(place for places in given["shards"] for place in places) == list(range(30))
+        assert shard(ci, names, index, 4)["shards"][index - 1] == given["shards"][index - 1], "a retry gets the same"
+        ran += part(given, names, index)
+    assert sorted(ran) == [name for _, name, _ in names]
+    assert part(shard(ci, fewer, second, 4), fewer, second) == part(answer, fewer, second)
+
+
+def test_a_setter_that_several_shards_need_stays_with_them(ci: Program) -> None:
+    """Two of three shards need it: one lacks it, the third takes it over, and the second keeps it."""
+    names = names_of(4)
+    split = Split.objects.get(pk=shard(ci, names, 1, 3)["id"])
+    split.parts = encoded_parts([[0, 1], [0, 2], [3]])
+    split.save()
+    assert part(shard(ci, names[1:], 1, 3), names[1:], 1) == ["test_00001"]
+    assert part(shard(ci, names, 3, 3), names, 3) == ["test_00003", "test_00000"]
+    assert part(shard(ci, names, 2, 3), names, 2) == ["test_00000", "test_00002"]
 
 
 def test_a_test_that_a_shard_lacks_is_told(ci: Program) -> None:
@@ -172,3 +221,9 @@ def test_the_sentence_says_what_a_shard_is_to_expect(ci: Program, send: Send) ->
     send(document(names, seconds={name: 10.0 for _, name, _ in names}), build_id="1")
     answer = shard(ci, names, 2, 2)
     assert answer["sentence"] == "Shard 2 of 2: 2 of 4 tests, about 20 s of 40 s."
+
+
+def test_the_sentence_claims_no_seconds_where_no_duration_is_known(ci: Program) -> None:
+    assert shard(ci, names_of(4), 1, 2)["sentence"] == "Shard 1 of 2: 2 of 4 tests; no durations are known yet."
+    body = {"kind": "shard", "tests": names_of(4), "total": 2, "build": "77", "job": "test"}
+    assert ci.post("schedules", **body).json()["sentence"] == "4 tests in 2 shards, no durations are known yet."

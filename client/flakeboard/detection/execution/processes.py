@@ -32,13 +32,16 @@ class ProcessExecutor:
         environ: Mapping[str, str] | None = None,
         reset: Mapping[str, str] | None = None,
         arguments: Sequence[str] | None = None,
+        trace: Mapping[str, object] | None = None,
+        values: Mapping[str, object] | None = None,
     ) -> Outcome:
         """Run an order in a new process; raises Problem where pytest did not come to its tests."""
         folder = self._injection.folder
         records = os.path.join(folder, "records.jsonl")
         _remove(records)
         wanted = order if order is None else list(order)
-        job = {"order": wanted, "records": records, "texts": texts, "state": state, "reset": reset}
+        job = {"order": wanted, "records": records, "texts": texts, "state": state, "reset": reset, "trace": trace}
+        job.update({"values": values, "apart": values is not None})
         began = time.monotonic()
         child, in_time = self._session(limit, environ, arguments, **job)
         collection = self._collected(child, in_time)
@@ -50,9 +53,9 @@ class ProcessExecutor:
             raise CollectionFailed(collection.errors)
         return read_outcome(records, length, total, not in_time)
 
-    def collect(self, limit: float) -> Collection:
+    def collect(self, limit: float, arguments: Sequence[str] | None = None) -> Collection:
         """Collect without running anything."""
-        child, in_time = self._session(limit, None, None, order=[], records=os.devnull, collect_only=True)
+        child, in_time = self._session(limit, None, arguments, order=[], records=os.devnull, collect_only=True)
         collection = self._collected(child, in_time)
         if collection is None:
             raise Problem(f"the tests were not collected within {limit:.0f} s")

@@ -1,4 +1,4 @@
-"""The experiment as JSON: what `--out` writes and what the server is body at the end."""
+"""The experiment as JSON: what `--out` writes and what the server gets at the end."""
 
 from __future__ import annotations
 

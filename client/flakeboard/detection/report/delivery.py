@@ -53,6 +53,10 @@ class Sender:
                 files, probes = write_files(self._journal, roster, folder)
                 answer = {**answer, "probes": probes}
                 self._upload(files, folder)
+        return self.finish(answer)
+
+    def finish(self, answer: Mapping[str, Any]) -> dict[str, Any]:
+        """Say how the experiment ended; said again it replaces what was said before."""
         return self._api.post(f"experiments/{self._journal.head['key']}/finish", _bytes(answer))
 
     def _upload(self, files: list[str], folder: str) -> None:

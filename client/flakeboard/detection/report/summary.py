@@ -7,7 +7,7 @@ from typing import Iterator
 from flakeboard.detection.changed.targets import STEPS
 from flakeboard.detection.experiment import Result
 from flakeboard.detection.findings import BRITTLE, ID, INFRASTRUCTURE, NOD, OD, Finding, Group
-from flakeboard.detection.laboratory import Laboratory
+from flakeboard.detection.laboratory import ORDER, PROBE, Laboratory
 
 _KINDS = {
     NOD: "fails without regard to the order",
@@ -21,7 +21,7 @@ def lines(result: Result) -> Iterator[str]:
     lab = result.lab
     if lab is None:
         return
-    yield _headline(result)
+    yield _headline(result, lab)
     for finding in sorted(result.findings, key=lambda found: found.test):
         yield ""
         yield from _paragraph(lab, finding)
@@ -45,8 +45,10 @@ def _targets(lab: Laboratory, result: Result) -> Iterator[str]:
         yield from (f"  it leaves {what}" for what in target.leaves)
 
 
-def _headline(result: Result) -> str:
+def _headline(result: Result, lab: Laboratory) -> str:
     counts = {kind: sum(finding.kind == kind for finding in result.findings) for kind in (OD, NOD)}
+    if not result.findings and not any(entry["kind"] in (ORDER, PROBE) for entry in lab.journal.entries):
+        return "no other order was run, so nothing is known of the tests."
     if not result.findings:
         return "no test is found to depend on the order."
     return f"{counts[OD]} order-dependent, {counts[NOD]} flaky in any order, {len(result.findings)} in all."

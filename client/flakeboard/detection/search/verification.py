@@ -33,9 +33,15 @@ class Verification:
         return all(self._agrees([*group.tests, cleaner], passes=True) is not None for cleaner in group.cleaners)
 
     def _agrees(self, before: Sequence[int], passes: bool) -> int | None:
-        """The number of runs that all ended as expected; None if one did not, which makes the test NOD."""
+        """The number of runs that all ended as expected; None if one did not, which makes the test NOD.
+
+        A run in which the test was skipped, or which broke off before it, says nothing: no partner is reported then."""
         for number in range(TIMES):
             verdict = self._lab.probe([*before, self._finding.test], "verify", confirms=True).last
+            if verdict != PASS and not fails(verdict):
+                self._finding.groups = []
+                self._finding.notes.append("was skipped or not run when its partners were verified")
+                return None
             if verdict != PASS if passes else not fails(verdict):
                 names = self._lab.suite.names(before)
                 after = f"after {', then '.join(names)}" if names else "alone"

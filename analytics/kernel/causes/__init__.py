@@ -1,0 +1,1 @@
+"""Why a test is flaky: rules, evidence, findings, remedies."""

@@ -1,0 +1,1 @@
+"""Values of approximate assertions: what is concluded from them, in numbers and in words."""

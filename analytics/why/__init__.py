@@ -1,0 +1,1 @@
+"""Why a test is flaky: traces of its failing and passing executions in CI, compared."""

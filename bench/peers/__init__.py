@@ -1,0 +1,1 @@
+"""`detect` beside its peers, on real subjects and planted suites: what each finds, names and costs."""

@@ -1,0 +1,1 @@
+"""Runners that reorder tests by a seed of their own: whole orders only, read from what the runner reports."""

@@ -1,0 +1,20 @@
+"""Reports that runners write as one JSON document."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from flakeboard.problems import Problem
+
+
+def read_report(path: str, output: str) -> dict[str, Any]:
+    try:
+        with open(path, encoding="utf-8") as file:
+            report_body = json.load(file)
+    except (OSError, ValueError):
+        report_body = None
+    if not isinstance(report_body, dict):
+        words = " / ".join(line.strip() for line in output.splitlines() if line.strip())
+        raise Problem(f"the runner wrote no report: {words[-500:]}")
+    return report_body

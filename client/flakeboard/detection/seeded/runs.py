@@ -1,0 +1,32 @@
+"""What one run of a runner gave: its tests in the order in which it ran them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol, Sequence
+
+from flakeboard.runners import go, javascript, jvm, rspec
+from flakeboard.runners.runner import RunnerCall
+
+SEEDED = (go.GO, rspec.RSPEC, javascript.JEST, javascript.VITEST, jvm.MAVEN)
+"""Runners that shuffle by a seed and say what they ran."""
+
+
+class Execution(NamedTuple):
+    test: str
+    """The name by which the runner's own options find it, as far as they can."""
+    verdict: str
+    seconds: float
+
+
+class SeededRunner(Protocol):
+    """How a runner is told its seed, and where it says what it ran."""
+
+    def command(self, call: RunnerCall, seed: int | None, report: str) -> list[str]:
+        """The user's command with this seed; None stands for the order that the tests are written in.
+
+        Without a report it is the command as a person would type it."""
+        ...
+
+    def executions(self, report: str, output: str) -> Sequence[Execution]:
+        """What it ran, in order; a Problem where tests could not be built or loaded."""
+        ...

@@ -1,0 +1,81 @@
+"""Checks of JSON that may be hostile: each names what is wrong."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, Callable
+
+_MOST = 2**53
+"""Microseconds and counts beyond it are no measurement."""
+
+
+class Wrong(ValueError):
+    """What is wrong with a line."""
+
+
+def parsed(line: bytes) -> dict[str, Any]:
+    try:
+        body = json.loads(line.decode("utf-8"), parse_constant=_no_constant, parse_int=_whole, parse_float=_finite)
+    except (ValueError, RecursionError) as error:
+        raise Wrong(str(error) if isinstance(error, Wrong) else "no JSON") from None
+    if not isinstance(body, dict):
+        raise Wrong("no table")
+    return body
+
+
+def _no_constant(name: str) -> Any:
+    raise Wrong(f"{name} is no number")
+
+
+def _whole(written: str) -> int:
+    if len(written) > 20:
+        raise Wrong("a number beyond 64 bits")
+    return int(written)
+
+
+def _finite(written: str) -> float:
+    number = float(written)
+    if not math.isfinite(number):
+        raise Wrong("a number beyond all bounds")
+    return number
+
+
+def check_depth(value: Any, left: int) -> None:
+    if isinstance(value, (dict, list)):
+        if left == 0:
+            raise Wrong("nested too deeply")
+        for inner in value.values() if isinstance(value, dict) else value:
+            if isinstance(inner, (dict, list)):
+                check_depth(inner, left - 1)
+
+
+def check_texts(value: Any, check: Callable[[Any], str]) -> None:
+    if isinstance(value, str):
+        check(value)
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            check(name)
+            check_texts(inner, check)
+    elif isinstance(value, list):
+        for inner in value:
+            check_texts(inner, check)
+
+
+def list_of(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise Wrong("no list where one belongs")
+    return value
+
+
+def number_of(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= _MOST:
+        raise Wrong("no number where one belongs")
+    return value
+
+
+def index_of(value: Any, length: int | None) -> int:
+    index = number_of(value)
+    if length is not None and index >= length:
+        raise Wrong("an index outside its table")
+    return index

@@ -1,0 +1,68 @@
+"""Lifecycle: what becomes of flaky tests, and how long it takes?"""
+
+from dataclasses import dataclass
+from math import isfinite, isnan
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from analytics.kernel.lifecycle import Share, TimeToFix
+from dashboard.quarantine.lifecycle import Lifecycle, Outcome, Period, lifecycle_of
+from dashboard.web.decorators import project_page
+from dashboard.web.page_context import PageContext
+from dashboard.web.quarantine.leads import lifecycle_lead
+from ingest.models import Project
+
+
+@dataclass(frozen=True, slots=True)
+class ShareRow:
+    """One line of the table of the whole."""
+
+    title: str
+    word: str
+    """Of the glossary."""
+    share: Share
+
+
+@project_page
+def lifecycle(request: HttpRequest, project: Project) -> HttpResponse:
+    found = lifecycle_of(project)
+    context = {
+        "project": project,
+        "lead": lifecycle_lead(PageContext.read(request, project), found),
+        "known": bool(found.months),
+        "rows": _rows(found.whole),
+        "time": time_words(found.whole.time),
+        "outcomes": _outcomes(found),
+        "months": [(month, time_words(month.time)) for month in found.months],
+    }
+    return render(request, "quarantine/lifecycle.html", context)
+
+
+def _rows(whole: Period) -> list[ShareRow]:
+    rows = [
+        ShareRow("Failed runs with a masked flaky failure", "masked", whole.masked_runs),
+        ShareRow("Failures that were masked", "masked", whole.masked_failures),
+        ShareRow("Tests that turned flaky", "onset", whole.turned_flaky),
+        ShareRow("Quarantined tests that were fixed", "fix", whole.fixed),
+        ShareRow("Fixes that came back", "fix", whole.came_back),
+        ShareRow("Experiments that reproduced the failure", "reproduced", whole.reproduced),
+    ]
+    gone = [] if whole.gone is None else [ShareRow("Quarantined tests deleted or disabled", "gone", whole.gone)]
+    return rows[:5] + gone + rows[5:]
+
+
+def _outcomes(found: Lifecycle) -> list[tuple[str, int]]:
+    counts = [(outcome.value, sum(life.outcome is outcome for life in found.lives)) for outcome in Outcome]
+    return [(name, count) for name, count in counts if count]
+
+
+def time_words(time: TimeToFix) -> str:
+    """The median time to a fix and its interval; beside it what the fixed ones alone would say."""
+    if not time.fixed:
+        return "no fix yet"
+    plain = f"of the {time.fixed:,} fixed alone {time.plain_median:.3g} (mean {time.plain_mean:.3g})"
+    if isnan(time.median):
+        return f"not known: {time.open:,} of {time.fixed + time.open:,} are not fixed so far; {plain}"
+    ends = f"{time.low:.3g} to {time.high:.3g}" if isfinite(time.high) else f"at least {time.low:.3g}"
+    return f"{time.median:.3g} ({ends}), {time.open:,} not fixed so far; {plain}"

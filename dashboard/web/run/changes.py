@@ -1,0 +1,40 @@
+"""What a run's page says of its change, and of the failures that have nothing to do with it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from analytics.reach.evidence import reach_evidence
+from analytics.reach.selectors import change_of, touched
+from analytics.reach.touches import Answer
+from ingest.models import Project, Run
+
+
+def touch_sentences(project: Project, run: Run, numbers: Sequence[int]) -> dict[int, str]:
+    """By test; without those of which nobody knows."""
+    if not numbers:
+        return {}
+    found = touched(project, run, numbers)
+    known = {number: touch for number, touch in found.items() if touch.answer is not Answer.UNKNOWN}
+    evidence = reach_evidence(project, [number for number, touch in known.items() if touch.answer is Answer.NO])
+    sentences = {}
+    for number, touch in known.items():
+        does = "Touches" if touch.answer is Answer.YES else "Does not touch"
+        sentences[number] = f"{does} this change: {touch.reason}."
+        if number in evidence and evidence[number].word:
+            sentences[number] += f" It passed at the base: {evidence[number].word}."
+    return sentences
+
+
+@dataclass(frozen=True, slots=True)
+class ShownChange:
+    """The change of a run on its page."""
+
+    base: str
+    files: int
+    unknown: str
+
+
+def shown_change(run: Run) -> ShownChange | None:
+    """None where CI did not tell."""
+    change = change_of(run)
+    return None if change is None else ShownChange(change.base, len(change.files), change.unknown)

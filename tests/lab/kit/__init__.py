@@ -1,0 +1,1 @@
+"""Flaky tests of known cause; see README.md."""

@@ -1,0 +1,54 @@
+"""`flakeboard bounds` with real pytest: seeds varied, fixtures torn down after each run, and what follows from the values."""
+
+from pathlib import Path
+
+from flakeboard.bounds.measurement import BROKEN, NO_VALUES, Findings
+
+from bench.bounds.whole_way import Workplace
+
+PROJECT = """
+import random
+import numpy as np
+import pytest
+
+RUNS = []
+
+@pytest.fixture(scope="session")
+def shared():
+    RUNS.append(1)
+    yield
+    RUNS.pop()
+
+def test_draw(shared):
+    assert len(RUNS) == 1
+    x = np.random.default_rng(42).normal()
+    assert x < 1.645
+
+def test_broken():
+    assert random.random() < 0.2
+
+def test_plain():
+    assert "a" < "b"
+"""
+
+
+def measured(folder: Path, test: str) -> Findings:
+    (folder / "test_it.py").write_text(PROJECT)
+    return Workplace(folder).measured(f"test_it.py::{test}", 100)
+
+
+def test_random_test_is_measured_with_varied_seeds(tmp_path: Path) -> None:
+    found = measured(tmp_path, "test_draw")
+    assert len(found.runs) == 100 and len({run.number for run in found.runs}) == 100
+    (draws,) = found.series
+    assert len(set(draws.values)) > 90 and draws.failures == found.failed
+    assert (draws.site.line, found.seeds) == (17, ["test_it.py:16"])
+    assert found.answer is not None
+    present = found.answer["sites"][-1]["conclusion"]["present"]
+    assert present["low"] <= 0.05 <= present["high"]
+
+
+def test_broken_tests_and_tests_without_values_are_told(tmp_path: Path) -> None:
+    broken = measured(tmp_path, "test_broken")
+    assert broken.stopped == BROKEN.format(failed=broken.failed, runs=100) and broken.answer is None
+    assert measured(tmp_path, "test_plain").stopped == NO_VALUES

@@ -1,0 +1,183 @@
+"""Likeness against loops, on its edges, and the right to speak."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from analytics.kernel.likeness import neighbours as neighbours_module
+from analytics.kernel.likeness.backtest import backtest, blocks
+from analytics.kernel.likeness.levels import Cases, Levels, levels, record
+from analytics.kernel.likeness.neighbours import nearest
+from analytics.kernel.likeness.score import Units, beside, score
+from analytics.kernel.parameters import Demands
+from tests.likeness import twins
+
+
+def drawn(seed: int, count: int, groups: int = 5, width: int = 8) -> tuple[Units, np.ndarray]:
+    """Small sketches of few values, so that there are copies, ties and tests without any."""
+    source = np.random.default_rng(seed)
+    sketch = np.zeros((count, 256), dtype=np.int8)
+    sketch[:, :width] = source.integers(-2, 3, (count, width)) * source.integers(0, 2, (count, 1)) * 60
+    number = source.permutation(3 * count)[:count]
+    return Units(number, source.integers(-1, groups, count), sketch), source.random(count) < 0.3
+
+
+def as_loops(units: Units) -> list[twins.Unit]:
+    return [
+        (number, group, sketch)
+        for number, group, sketch in zip(
+            units.number.tolist(), units.group.tolist(), units.sketch.astype(int).tolist(), strict=True
+        )
+    ]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_scores_equal_those_of_loops(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(neighbours_module, "_CELLS", 70)
+    units, flaky = drawn(seed, (3, 9, 40)[seed % 3])
+    half = len(units) // 2
+    examples, learnt = units.take(slice(0, half)), flaky[:half]
+    found = score(units, examples, learnt)
+    ill = {int(number) for number in examples.number[learnt]}
+    for row, question in enumerate(as_loops(units)):
+        expected = twins.neighbours(question, as_loops(examples))
+        there = found.neighbours.example[row] >= 0
+        assert examples.number[found.neighbours.example[row][there]].tolist() == [number for _, number in expected]
+        assert found.neighbours.distance[row][there] == pytest.approx([far for far, _ in expected], abs=1e-12)
+        like = twins.like(question, as_loops(examples), ill)
+        assert found.like[row] == pytest.approx(np.nan if like is None else like, rel=1e-9, nan_ok=True)
+        near = twins.beside(question, as_loops(examples), ill)
+        assert (found.beside.flaky[row], found.beside.labelled[row]) == near[:2]
+        assert found.beside.score[row] == pytest.approx(near[2])
+        assert found.score[row] == pytest.approx(twins.score(question, as_loops(examples), ill), rel=1e-9)
+
+
+def test_ties_go_to_the_lower_number_whatever_the_order() -> None:
+    sketch = np.zeros((20, 256), dtype=np.int8)
+    sketch[:, 0] = 127
+    number = np.random.default_rng(1).permutation(20)
+    found = nearest(sketch[:1], sketch, number)
+    assert number[found.example[0]].tolist() == list(range(7))
+    assert found.distance[0].tolist() == [0.0] * 7
+
+
+def one_example(flaky: bool) -> tuple[Units, np.ndarray]:
+    sketch = np.zeros((1, 256), dtype=np.int8)
+    sketch[0, :3] = 127, -60, 5
+    return Units(np.array([4]), np.array([0]), sketch), np.array([flaky])
+
+
+def question_like(units: Units, group: int = 0) -> Units:
+    return Units(np.array([99]), np.array([group]), units.sketch[:1])
+
+
+def test_a_copy_of_a_flaky_test_is_like_it_and_a_stable_copy_makes_it_a_half() -> None:
+    flaky, _ = one_example(True)
+    assert score(question_like(flaky), flaky, np.array([True])).like[0] == 1.0
+    both = Units(np.array([4, 5]), np.array([0, 0]), np.repeat(flaky.sketch, 2, axis=0))
+    assert score(question_like(flaky), both, np.array([True, False])).like[0] == pytest.approx(0.5)
+
+
+def test_a_new_class_without_a_sketch_has_the_base_rate() -> None:
+    units, flaky = drawn(3, 30)
+    question = Units(np.array([1000]), np.array([77]), np.zeros((1, 256), dtype=np.int8))
+    found = score(question, units, flaky)
+    base = (flaky.sum() + 0.5) / 31
+    assert found.score[0] == pytest.approx(base)
+    assert (found.beside.flaky[0], found.beside.labelled[0], np.isnan(found.like[0])) == (0, 0, True)
+
+
+def test_a_unit_is_no_example_of_itself() -> None:
+    units, flaky = one_example(True)
+    found = score(units, units, flaky)
+    assert (found.beside.flaky[0], found.beside.labelled[0]) == (0, 0)
+    assert np.isnan(found.like[0])
+    assert (found.neighbours.example == -1).all()
+
+
+def test_nothing_to_learn_from_or_to_ask_about_is_no_error() -> None:
+    units, flaky = drawn(5, 12)
+    none = units.take(slice(0, 0))
+    assert score(units, none, flaky[:0]).score == pytest.approx(0.5)
+    assert len(score(none, units, flaky).score) == 0
+    assert len(backtest(none, flaky[:0])) == 0
+    assert beside(none, none, flaky[:0]).score.tolist() == []
+
+
+def test_the_backtest_learns_from_what_is_before_alone() -> None:
+    units, flaky = drawn(7, 60)
+    cases = backtest(units, flaky)
+    assert len(cases) == 48
+    row = 0
+    for start, end in blocks(60):
+        before = {int(number) for number in units.number[:start][flaky[:start]]}
+        examples = as_loops(units.take(slice(0, start)))
+        for place in range(start, end):
+            question = as_loops(units.take(slice(place, place + 1)))[0]
+            assert cases.score[row] == pytest.approx(twins.score(question, examples, before), rel=1e-9)
+            assert cases.flaky[row] == flaky[place]
+            row += 1
+    assert row == 48
+
+
+@pytest.mark.parametrize("count", [0, 1, 4, 5, 19, 20, 21, 399])
+def test_blocks_cover_what_follows_the_first_fifth_once(count: int) -> None:
+    found = list(blocks(count))
+    covered = [place for start, end in found for place in range(start, end)]
+    first = max(count // 5, found[0][0] if found else count)
+    assert covered == list(range(first, count)) and all(start for start, _ in found)
+
+
+def cases_of(*counts: tuple[float, int, int]) -> Cases:
+    """(score, flaky, stable) -> so many of each."""
+    scores = [value for value, bad, good in counts for _ in range(bad + good)]
+    flaky = [ill for _, bad, good in counts for ill in [True] * bad + [False] * good]
+    return Cases(np.array(scores, dtype=float), np.array(flaky, dtype=bool))
+
+
+def test_likely_is_the_least_level_whose_interval_begins_at_a_half() -> None:
+    cases = cases_of((0.55, 6, 6), (0.65, 19, 4), (0.1, 3, 200))
+    found = levels(cases, 28, 28 / 238)
+    assert found.likely is not None and found.likely.least == 0.5 and found.why == ""
+    exact = stats.binomtest(25, 35).proportion_ci(0.95, "exact")
+    made = found.likely.record
+    assert (made.right, made.of) == (25, 35)
+    assert (made.low, made.high) == pytest.approx((exact.low, exact.high))
+    stricter = levels(cases, 28, 28 / 238, Demands(least_right=0.6))
+    assert stricter.likely is not None and stricter.likely.least == 0.6
+    assert (round(stricter.likely.record.low, 3), round(stricter.likely.record.high, 3)) == (0.612, 0.950)
+
+
+def test_a_score_at_the_level_counts() -> None:
+    assert record(cases_of((0.5, 3, 1), (0.49, 5, 5)), 0.5).of == 4
+
+
+def test_more_runs_is_measured_against_chance_and_only_where_chance_is_small() -> None:
+    cases = cases_of((0.25, 8, 12), (0.05, 2, 198))
+    found = levels(cases, 10, 0.04)
+    assert found.likely is None and found.more_runs is not None
+    assert found.more_runs.least == 0.2 and found.more_runs.record.low >= 3 * 0.04
+    assert levels(cases, 10, 0.07).more_runs is None
+    assert levels(cases_of((0.95, 50, 0)), 50, 1 / 3).more_runs is None
+
+
+@pytest.mark.parametrize(
+    ("cases", "flaky", "why"),
+    [
+        (cases_of((0.9, 40, 0)), 6, "fewer than 7 flaky tests to learn from"),
+        (cases_of((0.9, 9, 0), (0.1, 0, 90)), 9, "fewer than 10 earlier cases to judge by"),
+        (cases_of((0.9, 12, 19), (0.1, 0, 90)), 12, "earlier predictions were right too seldom (12 of 31)"),
+    ],
+)
+def test_silence_has_its_reason(cases: Cases, flaky: int, why: str) -> None:
+    assert levels(cases, flaky, 0.5) == Levels(None, None, why)
+
+
+def test_labels_that_mean_nothing_earn_no_word() -> None:
+    source = np.random.default_rng(4)
+    units, _ = drawn(11, 400, groups=40, width=40)
+    spoke = 0
+    for _ in range(10):
+        flaky = source.random(400) < 0.15
+        spoke += levels(backtest(units, flaky), int(flaky.sum()), float(flaky.mean())).likely is not None
+    assert spoke == 0
