@@ -77,7 +77,8 @@ class Ran:
 
 
 class Shop:
-    """The project's folder, and how its CI job starts the tests."""
+    """The project's folder, and how its CI job starts the tests: on a branch of its own, since what fails on the default
+    branch is broken there for every run that comes after it."""
 
     def __init__(self, folder: Path, url: str, token: str, job: str) -> None:
         self.folder, self.job = folder, job
@@ -102,7 +103,7 @@ class Shop:
         self, command: Sequence[str], options: Sequence[str] = (), environ: dict[str, str] | None = None
     ) -> "subprocess.Popen[str]":
         """`flakeboard run` as a process of its own, in a session of its own, with nobody's signals ignored."""
-        told = ["--job", self.job, "--branch", "main", "--timeout", "60", *options]
+        told = ["--job", self.job, "--branch", f"change/{self.job}", "--timeout", "60", *options]
         return subprocess.Popen(
             [sys.executable, "-m", "flakeboard", "run", *told, "--", *command],
             cwd=self.folder,

@@ -7,7 +7,7 @@ from textwrap import dedent
 
 import pytest
 from flakeboard.differences.runs import Interned, Run, run_of
-from flakeboard.traces.trace import Function
+from flakeboard.traces.trace import Function, Site
 from flakeboard.waits.conditions import Condition, condition_after, pasted
 from flakeboard.waits.search import INTERVAL, SLEEP, TIMEOUT
 from flakeboard.waits.source_values import source_values
@@ -103,6 +103,12 @@ def recorded(folder: Path, source: str = MADE, **recipe: object) -> Run:
     return run_of(found.file, found.trace, Interned())
 
 
+def on_an_idle_machine(run: Run) -> Run:
+    """The run, had every sleep taken just as long as it was told: a busy machine may stretch the shortest one most."""
+    told = {Site(*row["site"]): int(1e6 * row["values"][0]) for row in run.recipe["waits"]["values"]}
+    return run._replace(calls={key: call._replace(took=told[key[0]]) for key, call in run.calls.items()})
+
+
 def test_what_ran_and_what_is_written_are_put_together(tmp_path: Path) -> None:
     runs = [recorded(tmp_path), recorded(tmp_path)]
     values = values_of("project.py::test", runs, [], lambda file: MADE if file == "project.py" else "")
@@ -149,7 +155,8 @@ def helper():
 
 def test_those_that_why_named_come_first_then_those_that_wait_longest(tmp_path: Path) -> None:
     source = "import time\ndef test():\n    time.sleep(0.001)\n    time.sleep(0.006)\n    while True:\n        time.sleep(0.012)\n        break\n"
-    values = values_of("project.py::test", [recorded(tmp_path, source)], [], lambda file: source)
+    run = on_an_idle_machine(recorded(tmp_path, source))
+    values = values_of("project.py::test", [run], [], lambda file: source)
     assert [value.line for value in chosen(values, "", [], 4)] == [4, 3], "an interval is none"
     named = next(value.site for value in values if value.line == 3)
     assert named is not None
