@@ -89,7 +89,7 @@ def _large(options: argparse.Namespace) -> dict[str, Bench]:
 
     named = {"load": load, "scale": scale, "orders": orders, "schedules": schedules}
     alone = {name: _package(name) for name in ("why", "bounds", "predict", "reach")}
-    of_packages = [_parts(package, package) for package in ("predict", "why", "reach")]
+    of_packages = [_parts(package, package) for package in ("predict", "bounds", "why", "reach")]
     return {**named, **alone, **parts, **{name: part for several in of_packages for name, part in several.items()}}
 
 

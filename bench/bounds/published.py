@@ -16,6 +16,7 @@ from analytics.kernel.tails.box_cox import box_cox_of
 from bench.bounds.distributions import LIGHT, drawn
 from bench.bounds.promises import bounds_of, kept
 from bench.outcome import Outcome
+from bench.parallel import each
 
 SAMPLES = 100
 SIZE, TOLERATED = 100, 1e-3
@@ -64,7 +65,7 @@ def _chance(y: Floats, shape: float, scale: float, draw: np.random.Generator) ->
     distance = pareto.anderson_darling(y, shape, scale)
     samples = pareto.excess(draw.exponential(size=(BOOTSTRAPS, len(y))), shape, scale)
     fits = zip(samples, *most_likely(samples), strict=True)
-    return float(np.mean([pareto.anderson_darling(each, float(a), float(b)) >= distance for each, a, b in fits]))
+    return float(np.mean([pareto.anderson_darling(sample, float(a), float(b)) >= distance for sample, a, b in fits]))
 
 
 def _is_heavy(y: Floats, shape: float, scale: float) -> bool:
@@ -85,13 +86,21 @@ def bound_of(values: Floats, tolerated: float, seed: int = 0) -> float | None:
 
 
 def run(samples: int = SAMPLES) -> Iterable[Outcome]:
-    for name in [*LIGHT, "t(5)", "t(3)", "Cauchy"]:
-        values = drawn(name, samples, SIZE, seed=2)
-        theirs = kept(name, [bound_of(row, TOLERATED, seed) for seed, row in enumerate(values)], TOLERATED)
-        ours = kept(name, bounds_of(values, (TOLERATED,))[0], TOLERATED)
-        about = f"{name}, {SIZE} values, 1 in {1 / TOLERATED:,.0f}"
-        for whose, found in (("published", theirs), ("ours", ours)):
-            figures = f"median {found.median:.1f}, p95 {found.worst:.1f} times the promise, none {found.without:.0%}"
-            yield Outcome(f"{about}, {whose}: bounds that keep it", found.coverage, aim=figures)
-        if name in LIGHT:
-            yield Outcome(f"{about}: kept more often by ours, by", ours.coverage - theirs.coverage, least=0)
+    cells = [(name, samples) for name in [*LIGHT, "t(5)", "t(3)", "Cauchy"]]
+    for outcomes in each(outcomes_of, cells):
+        yield from outcomes
+
+
+def outcomes_of(cell: tuple[str, int]) -> list[Outcome]:
+    name, samples = cell
+    values = drawn(name, samples, SIZE, seed=2)
+    theirs = kept(name, [bound_of(row, TOLERATED, seed) for seed, row in enumerate(values)], TOLERATED)
+    ours = kept(name, bounds_of(values, (TOLERATED,))[0], TOLERATED)
+    about = f"{name}, {SIZE} values, 1 in {1 / TOLERATED:,.0f}"
+    outcomes = []
+    for whose, found in (("published", theirs), ("ours", ours)):
+        figures = f"median {found.median:.1f}, p95 {found.worst:.1f} times the promise, none {found.without:.0%}"
+        outcomes.append(Outcome(f"{about}, {whose}: bounds that keep it", found.coverage, aim=figures))
+    if name in LIGHT:
+        outcomes.append(Outcome(f"{about}: kept more often by ours, by", ours.coverage - theirs.coverage, least=0))
+    return outcomes

@@ -27,7 +27,7 @@ def test_our_bounds_keep_their_promise_where_published_ones_do_not(name: str) ->
 
 
 def test_intervals_hold_the_truth() -> None:
-    assert intervals.coverage("normal", 100, 0.01, samples=20) >= 0.85
+    assert min(intervals.coverage("normal", 100, samples=20)) >= 0.85
 
 
 def test_samples_are_the_same_in_every_run() -> None:
