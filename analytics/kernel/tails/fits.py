@@ -17,7 +17,7 @@ from analytics.kernel.tails.parameters import (
 )
 
 LIGHT, BOUNDED, HEAVY = "light", "bounded", "heavy"
-_AT_ONCE = 100_000
+_AT_ONCE = 25_000
 """Values of samples that are fitted in one go."""
 
 

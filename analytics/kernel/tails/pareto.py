@@ -12,7 +12,11 @@ from analytics.kernel.tails.parameters import CRITICAL, SHAPES
 
 Numbers = Floats | float
 _LARGEST_EXPONENT = 600.0
-_TINY = 1e-12
+_TINY = 1e-6
+"""Between minus this and this, log(1 - t y) would be lost in the rounding of 1 - t y."""
+_LEAST_QUARTILE = 1e-30
+"""Of values whose largest is 1: products of eight factors are finite."""
+_GROUP = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +35,22 @@ def fitted(samples: Floats) -> Pareto:
     points = 20 + int(np.sqrt(size))
     quartile = np.partition(y, int(size / 4 + 0.5) - 1, axis=1)[:, int(size / 4 + 0.5) - 1]
     steps = 1 - np.sqrt(points / (np.arange(1, points + 1) - 0.5))
-    t = _not_zero(1 + steps / (3 * np.maximum(quartile, np.finfo(float).tiny)[:, None]))
-    k = np.stack([np.log1p(-t[:, [j]] * y).mean(axis=1) for j in range(points)], axis=1)
+    t = _not_zero(1 + steps / (3 * np.maximum(quartile, _LEAST_QUARTILE)[:, None]))
+    k = _mean_logs(t, y)
     likelihood = size * (np.log(-t / k) - k - 1)
     weight = np.exp(likelihood - likelihood.max(axis=1, keepdims=True))
     mean = _not_zero((t * weight).sum(axis=1) / weight.sum(axis=1))
     shape = np.log1p(-mean[:, None] * y).mean(axis=1)
     return Pareto(shape, -shape / mean * largest)
+
+
+def _mean_logs(t: Floats, y: Floats) -> Floats:
+    """The mean of log(1 - t y) over each row of y, for each t of the row: the logarithm of products of eight."""
+    rows, size = y.shape
+    groups = np.zeros((_GROUP, -(-size // _GROUP), rows))  # what is left over is 0, and its factor 1
+    groups.reshape(-1, rows)[:size] = y.T
+    sums = [np.log(np.multiply.reduce(1 - column * groups)).sum(axis=0) for column in t.T]
+    return np.asarray(np.stack(sums, axis=1) / size)
 
 
 def _not_zero(t: Floats) -> Floats:
