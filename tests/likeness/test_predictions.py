@@ -108,6 +108,23 @@ def test_a_predictor_that_is_no_better_than_chance_is_silent(project: Project, s
     assert not answer["speaks"] and answer["why"] == kept["why"] and answer["results"] == []
 
 
+def test_with_its_real_demands_it_speaks_where_it_was_right(project: Project, send: Send) -> None:
+    """A hundred executions and more of each test, as a project has them after some days."""
+    kept = earning_world(project, send, often=100).summary["prediction"]
+    assert (kept["flaky"], kept["stable"], kept["open"], kept["why"]) == (40, 80, 0, "")
+    assert kept["level"] == 0.5 and kept["record"]["right"] / kept["record"]["of"] > 0.8
+    new_tests(send, ADDED)
+    assert likely_numbers(analysis_refresh(project=project)) == [number_of(project, EXPOSED)]
+
+
+def test_with_its_real_demands_it_is_silent_where_flaky_tests_lie_anywhere(project: Project, send: Send) -> None:
+    kept = silent_world(project, send, often=100).summary["prediction"]
+    assert kept["flaky"] >= 7 and kept["stable"] >= 80 and kept["open"] == 0
+    assert kept["level"] is None and kept["why"]
+    new_tests(send, ADDED)
+    assert likely_numbers(analysis_refresh(project=project)) == []
+
+
 @pytest.mark.usefixtures("few_executions")
 def test_a_demand_that_nobody_meets_keeps_it_silent(project: Project, send: Send) -> None:
     earning_world(project, send)

@@ -14,7 +14,7 @@ from ingest.models import Project
 from tests.conftest import Send
 
 OFTEN = 4
-"""Executions after which a test of these worlds counts as stable; 100 reports would take a suite's time."""
+"""Executions after which a test of most of these worlds counts as stable; 100 reports take a suite's time."""
 CLASSES, TESTS = 12, 10
 FLAKY_CLASSES = 4
 BEGIN = datetime(2026, 1, 5, 8, tzinfo=UTC)
@@ -46,7 +46,9 @@ def report(tests: Names, failing: set[tuple[str, str]]) -> bytes:
     return f'<testsuite name="pytest" tests="{len(tests)}">{cases}</testsuite>'.encode()
 
 
-def grow(send: Send, flaky: Callable[[tuple[str, str]], bool], tests: Names, steps: int = 6) -> None:
+def grow(
+    send: Send, flaky: Callable[[tuple[str, str]], bool], tests: Names, steps: int = 6, often: int = OFTEN
+) -> None:
     """Tests come one part after the other; each flaky one fails once and passes at the same commit."""
     parts = [tests[len(tests) * step // steps : len(tests) * (step + 1) // steps] for step in range(steps)]
     present: Names = []
@@ -56,22 +58,22 @@ def grow(send: Send, flaky: Callable[[tuple[str, str]], bool], tests: Names, ste
         for build, failing in enumerate((ill, set())):
             when = BEGIN + timedelta(days=day, hours=build)
             send(report(present, failing), build_id=f"{day}-{build}", commit=f"c{day}", branch="main", started_at=when)
-    for build in range(OFTEN):
+    for build in range(often):
         when = BEGIN + timedelta(days=steps, hours=build)
         send(report(present, set()), build_id=f"end-{build}", commit="end", branch="main", started_at=when)
 
 
-def earning_world(project: Project, send: Send) -> Analysis:
+def earning_world(project: Project, send: Send, often: int = OFTEN) -> Analysis:
     """Flaky tests lie in a third of the classes: the tests beside a new one tell."""
-    grow(send, is_flaky_class, names())
+    grow(send, is_flaky_class, names(), often=often)
     return analysis_refresh(project=project)
 
 
-def silent_world(project: Project, send: Send) -> Analysis:
+def silent_world(project: Project, send: Send, often: int = OFTEN) -> Analysis:
     """Any test may be flaky, whatever is beside it."""
     drawn = np.random.default_rng(5)
     ill = {name for name in names() if drawn.random() < 0.2}
-    grow(send, ill.__contains__, names())
+    grow(send, ill.__contains__, names(), often=often)
     return analysis_refresh(project=project)
 
 
