@@ -17,6 +17,7 @@ from ingest.lab.models import Experiment
 from ingest.lab.models import ExperimentOrder as ExperimentOrder
 from ingest.lab.models import ProbeBatch as ProbeBatch
 from ingest.lab.trace_models import Trace as Trace
+from ingest.lab.value_models import ForkValues as ForkValues
 from ingest.lab.value_models import ValueSeries as ValueSeries
 from ingest.reach.models import Reach as Reach
 from ingest.reach.models import ReachName as ReachName

@@ -16,7 +16,7 @@ from ingest.interning import (
 from ingest.junit.report import Attempt as ParsedAttempt
 from ingest.junit.report import Failure as ParsedFailure
 from ingest.junit.report import ParsedReport, Provenance
-from ingest.lab.values import read_property, report_values_store
+from ingest.lab.values import report_values_store
 from ingest.metadata import RunMetadata
 from ingest.models import Attempt, Failure, Report, Roster, Run, Upload
 from ingest.pgcopy import copy_rows
@@ -115,19 +115,10 @@ def report_store(
     )
     report.save(force_insert=report.pk is None, force_update=report.pk is not None)
     _attempts_store(upload.project_id, report, parsed, tests.numbers)
-    _values_store(upload, run, report, parsed, tests.numbers)
+    if parsed.values:
+        texts = {int(tests.numbers[row]): list(own) for row, own in parsed.values.items()}
+        report_values_store(report=report, run=run, texts=texts)
     return report
-
-
-def _values_store(upload: Upload, run: Run, report: Report, parsed: ParsedReport, numbers: Numbers) -> None:
-    """Add values of approximate assertions to their series; a fork's and an experiment's belong to none."""
-    if not parsed.values or upload.untrusted or upload.experiment_id is not None:
-        return
-    read = {row: [value for text in texts if (value := read_property(text))] for row, texts in parsed.values.items()}
-    id_of = test_ids(upload.project_id, (numbers[row] for row in read))
-    by_test = {id_of[int(numbers[row])]: values for row, values in read.items() if values}
-    if by_test:
-        report_values_store(report=report, environment=run.environment, commit=run.commit, values=by_test)
 
 
 def _room_for(upload: Upload, run: Run, digest: bytes) -> int | None:

@@ -8,6 +8,7 @@ from analytics.refreshing import refresh_ask
 from dashboard.ci_trust.models import ForkSettings, TrustedRepository
 from dashboard.ci_trust.repositories import fork_mode
 from dashboard.people.audit import audit
+from ingest.lab.values import fork_values_admit
 from ingest.metadata import RunMetadata
 from ingest.models import Project, Report, Run, Upload
 
@@ -51,6 +52,7 @@ def run_admit(*, run: Run) -> bool:
     reports = Report.objects.filter(run=held, untrusted=True).update(untrusted=False)
     Upload.objects.filter(run=held, untrusted=True).update(untrusted=False)
     Run.objects.filter(pk=held.pk).update(untrusted=False)
+    fork_values_admit(run=held)
     values = {"pull_request": held.pull_request, "commit": held.commit, "reports": reports}
     audit("run.admitted", project=held.project, target=f"run {held.pk}", after=values)
     refresh_ask(project_id=held.project_id)

@@ -45,3 +45,11 @@ class ValueSeries(models.Model):
     class Meta:
         constraints = (models.UniqueConstraint(fields=("test", "digest"), name="value_series_once"),)
         indexes = (models.Index(fields=("project", "-updated_at"), name="value_series_newest"),)
+
+
+class ForkValues(models.Model):
+    """The values of a fork's report, apart from all series until somebody admits its run."""
+
+    report = models.OneToOneField("ingest.Report", models.CASCADE, primary_key=True)
+    texts = models.JSONField()
+    """The number of a test -> its properties, as the report has them."""

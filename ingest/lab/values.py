@@ -13,8 +13,9 @@ import numpy as np
 from django.db import transaction
 from django.utils import timezone
 
-from ingest.lab.value_models import ValueSeries
-from ingest.models import Project, Report, Test
+from ingest.interning import test_ids
+from ingest.lab.value_models import ForkValues, ValueSeries
+from ingest.models import Project, Report, Run, Test
 
 KINDS = {"upper": ("<", "<="), "lower": (">", ">="), "share": ("<", "<="), "difference": ("<", "<=", ">", ">=")}
 KEPT = 1_000
@@ -27,7 +28,7 @@ MOST_SERIES = 20_000
 LONGEST_FILE = 500
 _LONGEST_ENVIRONMENT = 1_000
 _PROPERTY = re.compile(
-    r"1 ([^ :]{1,1500}):([0-9]{1,7}):([0-9]{1,4}) ([a-z]{1,10}) ([<>]=?) ([-+.0-9a-z]{1,32}) ([-+.0-9a-z]{1,32})",
+    r"1 ([^ :\0]{1,1500}):([0-9]{1,7}):([0-9]{1,4}) ([a-z]{1,10}) ([<>]=?) ([-+.0-9a-z]{1,32}) ([-+.0-9a-z]{1,32})",
     re.ASCII,
 )
 _NUMBER = re.compile(r"-?([0-9]+(\.[0-9]*)?(e[-+]?[0-9]{1,4})?|inf|nan)", re.ASCII)
@@ -73,31 +74,55 @@ def digest_of(origin: str, environment: str, file: str, line: int, ordinal: int)
     return hashlib.sha256(written.encode()).digest()[:16]
 
 
+def report_values_store(*, report: Report, run: Run, texts: Mapping[int, Sequence[str]]) -> None:
+    """Add a report's values, by number of test, to their series; those of a fork are kept apart, an experiment's not.
+
+    A report that is stored again adds nothing."""
+    if report.experiment_id is not None:
+        return
+    if not report.untrusted:
+        _add_to_series(report, run, texts)
+        return
+    sites = [(number, text) for number, own in texts.items() for text in own[:MOST_SITES] if read_property(text)]
+    apart: dict[int, list[str]] = {}
+    for number, text in sites[:MOST_SITES_OF_REPORT]:
+        apart.setdefault(number, []).append(text)
+    if apart:
+        ForkValues.objects.update_or_create(report=report, defaults={"texts": apart})
+
+
 @transaction.atomic
-def report_values_store(
-    *, report: Report, environment: Mapping[str, object], commit: str, values: Mapping[int, Sequence[SiteValue]]
-) -> int:
-    """Add a report's values to their series, by test; a report that is stored again adds nothing. Returns how many."""
-    written, origin = environment_text(environment), ValueSeries.Origin.CI
+def fork_values_admit(*, run: Run) -> None:
+    """Add the values of a fork's reports, which count from now on, to their series."""
+    for apart in ForkValues.objects.filter(report__run=run).select_related("report").order_by("report"):
+        _add_to_series(apart.report, run, {int(number): texts for number, texts in apart.texts.items()})
+        apart.delete()
+
+
+@transaction.atomic
+def _add_to_series(report: Report, run: Run, texts: Mapping[int, Sequence[str]]) -> None:
+    written, origin = environment_text(run.environment), ValueSeries.Origin.CI
+    id_of = test_ids(report.project_id, texts)
     wanted: dict[tuple[int, bytes], SiteValue] = {}
-    for test_id, sites in values.items():
-        for site in sites[:MOST_SITES]:
+    for number in id_of:
+        for site in filter(None, map(read_property, texts[number][:MOST_SITES])):
             digest = digest_of(origin, written, site.file, site.line, site.ordinal)
             if len(wanted) < MOST_SITES_OF_REPORT:
-                wanted.setdefault((test_id, digest), site)
+                wanted.setdefault((id_of[number], digest), site)
+    if not wanted:
+        return
     _make_room(report.project_id, origin, written, wanted)
     series = ValueSeries.objects.select_for_update().filter(
         project_id=report.project_id, test_id__in={test_id for test_id, _ in wanted}, origin=origin
     )
     changed = []
     for row in series.order_by("pk"):
-        site = wanted.get((row.test_id, bytes(row.digest)))
-        if site is not None:
-            _append(row, site, report.pk, commit)
+        known = wanted.get((row.test_id, bytes(row.digest)))
+        if known is not None:
+            _append(row, known, report.pk, run.commit)
             changed.append(row)
     fields = ("kind", "op", "commit", "values", "bounds", "reports", "is_stale", "updated_at")
     ValueSeries.objects.bulk_update(changed, fields, batch_size=100)
-    return len(changed)
 
 
 def _make_room(project_id: int, origin: str, environment: str, wanted: Mapping[tuple[int, bytes], SiteValue]) -> None:

@@ -25,7 +25,7 @@ from dashboard.quarantine.models import CodeOwnersFile, Notification, OwnerPatte
 from dashboard.quarantine.services import Actor, Terms, quarantine_create
 from dashboard.quarantine.states import Action, ActorKind
 from dashboard.retention.models import Retention
-from ingest.models import Project, Rename, Report, Test, Trace, Upload, ValueSeries
+from ingest.models import ForkValues, Project, Rename, Report, Test, Trace, Upload, ValueSeries
 from ingest.services import token_create
 from tests.lab.experiments import begin, order_file, probes, send_orders
 from tests.people.signed_in import member
@@ -76,6 +76,7 @@ def furnish(project: Project) -> None:
     ValueSeries.objects.create(
         project=project, test=new, digest=b"1", origin="ci", values=b"", bounds=b"", reports=b"", **site
     )
+    ForkValues.objects.create(report=report, texts={})
     audit("project.made", project=project)
     _rest(project)
 

@@ -9,11 +9,12 @@ import pytest
 from django.utils import timezone
 
 from analytics.services import analysis_refresh
+from dashboard.ci_trust.admission import run_admit
 from dashboard.retention.ages import Cutoffs
 from dashboard.retention.steps import STEPS
 from ingest.lab import values as value_store
 from ingest.metadata import RunMetadata
-from ingest.models import Project, Report, Run, ValueSeries
+from ingest.models import ForkValues, Project, Report, Run, ValueSeries
 from ingest.processing import upload_process
 from ingest.services import upload_receive
 from tests.api_client import Program, code
@@ -54,6 +55,10 @@ def report(*values: str) -> bytes:
 
 def valued(value: float, bound: str = "0.5", place: str = "tests/test_a.py:6:0") -> str:
     return f"1 {place} upper &lt; {bound} {value!r}"
+
+
+def values_of(series: ValueSeries) -> list[float]:
+    return value_store.floats(series.values).tolist()
 
 
 @pytest.fixture
@@ -177,11 +182,28 @@ def test_environments_stay_apart_and_a_report_counts_once(send: Send) -> None:
     assert found == {"os=Linux": [0.25], "os=Windows": [0.5]}
 
 
-def test_values_of_a_fork_are_not_kept(project: Project) -> None:
+def test_values_of_a_fork_are_apart_until_it_is_admitted(project: Project, send: Send) -> None:
+    send(report(valued(0.125)), build_id="0")
+    metadata = RunMetadata(build_id="1", fork=True, commit="f" * 40)
+    body = body_of(report(valued(0.25), "no value", valued(0.75)))
+    upload, _ = upload_receive(project=project, body=body, metadata=metadata, untrusted=True)
+    for _ in range(2):
+        upload_process(upload_id=upload.pk)
+    assert values_of(ValueSeries.objects.get()) == [0.125]
+    run = Run.objects.get(untrusted=True)
+    assert run_admit(run=run)
+    series = ValueSeries.objects.get()
+    assert (values_of(series), series.commit, series.is_stale) == ([0.125, 0.25], "f" * 40, True)
+    assert not ForkValues.objects.exists()
+
+
+def test_values_of_a_fork_go_with_its_report(project: Project) -> None:
     metadata = RunMetadata(build_id="1", fork=True)
     upload, _ = upload_receive(project=project, body=body_of(report(valued(0.25))), metadata=metadata, untrusted=True)
     upload_process(upload_id=upload.pk)
-    assert Report.all_objects.count() == 1 and not ValueSeries.objects.exists()
+    assert ForkValues.objects.count() == 1 and not ValueSeries.objects.exists()
+    Report.all_objects.all().delete()
+    assert not ForkValues.objects.exists()
 
 
 def test_newest_thousand_values_are_kept(send: Send, monkeypatch: pytest.MonkeyPatch) -> None:
