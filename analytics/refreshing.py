@@ -1,4 +1,4 @@
-"""When an analysis runs: a while after uploads, or when asked; one at a time for a project, whatever dies.
+"""When an analysis runs: soon after uploads, or when asked; one at a time for a project, whatever dies.
 
 PostgreSQL is the queue of record, as for uploads: a row a project says what is due and who is at it."""
 
@@ -12,6 +12,7 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError
 from django.db.models import F, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce, Least, Now
+from django.utils import timezone
 
 from analytics.kernel.parameters import DEFAULTS
 from analytics.models import Analysis, Refresh
@@ -32,8 +33,11 @@ PHASES = (
     "predictions",
     "storing",
 )
-_RETRY_DELAYS = 5
-"""After an error of ours, wait so many times the usual delay."""
+_RETRY = timedelta(minutes=5)
+"""After an error of ours."""
+_REST = 0.25
+"""After an analysis its project rests for this share of the time that it took: steady uploads keep a worker busy for four
+fifths of the time at most, and conclusions are as fresh as the worker is quick."""
 _TRIES = 3
 """A worker that is killed in the same analysis so often is not sent into it again until somebody asks."""
 LEASE = Lease(
@@ -49,16 +53,36 @@ def _due() -> Q:
     return Q(claim=None, due_at__lte=Now()) | LEASE.abandoned()
 
 
-def refresh_ask(*, project_id: int, delay: float | None = None) -> None:
-    """Ask for an analysis, by default a while from now. What is due earlier stays due: uploads cannot put it off."""
-    wait = timedelta(seconds=settings.ANALYSIS_DELAY_SECONDS if delay is None else delay)
+def refresh_ask(*, project_id: int, delay: float | None = None) -> float | None:
+    """Ask for an analysis, by default a moment from now. What is due earlier stays due: uploads cannot put it off.
+
+    Returns in how many seconds a worker has to be woken for it; None where one will be already."""
+    seconds = settings.ANALYSIS_DELAY_SECONDS if delay is None else delay
     refresh = Refresh.objects.filter(project_id=project_id)
-    if refresh.filter(due_at__lte=Now() + wait).exists():
-        return  # the one that takes it begins after this, and sees what there is now
+    if refresh.filter(due_at__lte=Now() + timedelta(seconds=seconds)).exists():
+        return None  # the one that takes it begins after this, and sees what there is now
+    if delay is None:
+        seconds = max(seconds, _rest(project_id))
+    wait = timedelta(seconds=seconds)
     Refresh.objects.get_or_create(project_id=project_id)
-    refresh.update(
-        asked_at=Coalesce(F("asked_at"), Now()), due_at=Least(Coalesce(F("due_at"), Now() + wait), Now() + wait)
+    changed = refresh.filter(Q(due_at=None) | Q(due_at__gt=Now() + wait)).update(
+        asked_at=Coalesce(F("asked_at"), Now()), due_at=Now() + wait
     )
+    return seconds if changed else None
+
+
+def _rest(project_id: int) -> float:
+    """Seconds until the project has rested from its last analysis."""
+    last = current_analyses().filter(project_id=project_id).values_list("finished_at", "seconds").first()
+    if last is None:
+        return 0.0
+    finished_at, seconds = last
+    return (finished_at + timedelta(seconds=_REST * seconds) - timezone.now()).total_seconds()
+
+
+def is_due(*, project_id: int) -> bool:
+    """Whether it was asked for while another one ran, and nobody is at it."""
+    return Refresh.objects.filter(_due(), project_id=project_id).exists()
 
 
 def refreshes_due() -> list[int]:
@@ -127,7 +151,7 @@ def _finish(claim: Claim[Refresh]) -> None:
 
 
 def _give_back(claim: Claim[Refresh], error: Exception) -> None:
-    retry = Now() + timedelta(seconds=_RETRY_DELAYS * settings.ANALYSIS_DELAY_SECONDS)
+    retry = Now() + _RETRY
     sentence = f"The last analysis failed ({type(error).__name__}: {error}); it is tried again."[:500]
     with suppress(ClaimLost):
         claim.release(phase="", tries=0, due_at=Least(Coalesce(F("due_at"), retry), retry), error=sentence)

@@ -173,7 +173,7 @@ WEB_SILENCE_SECONDS = environment.number("WEB_SILENCE_SECONDS", 10, least=1, mos
 
 # -- analyses ---------------------------------------------------------------------------------------------------
 
-ANALYSIS_DELAY_SECONDS = environment.number("ANALYSIS_DELAY_SECONDS", 60, least=0, most=86_400)
+ANALYSIS_DELAY_SECONDS = environment.number("ANALYSIS_DELAY_SECONDS", 1, least=0, most=86_400)
 DEVELOPER_MINUTES = environment.number("DEVELOPER_MINUTES", int(DEFAULTS.developer_minutes), least=0, most=10_000)
 ANALYSIS_LEASE_SECONDS = environment.number("ANALYSIS_LEASE_SECONDS", 60, least=10, most=86_400)
 

@@ -26,6 +26,10 @@ from ingest.models import Project
 
 logger = logging.getLogger(__name__)
 _KEEPING_SECONDS = 30
+_LONGEST_COUNTDOWN = 60.0
+"""What is due later than this a sweep finds as soon; brokers hand out again what a worker holds for long."""
+_CLOCKS_DIFFER = 0.05
+"""Seconds by which a countdown may end too early for the database's clock."""
 _COMPARING_SECONDS = 45
 _TICKETS_SECONDS = 60
 """What nobody followed before the next sweep is handed out again."""
@@ -42,7 +46,7 @@ def process_upload(upload_id: int) -> None:
         logger.info("the upload is finished")
         quotas.cases_count(upload=upload)
         renames.renames_certain_settle(project_id=upload.project_id)
-        refreshing.refresh_ask(project_id=upload.project_id)
+        refresh_soon(upload.project_id)
         if upload.trace_set.exists():
             _wake(compare_traces, upload.project_id, "the traces")
         if upload.run is not None:
@@ -61,6 +65,8 @@ def sweep_uploads() -> None:
 def refresh_analysis(project_id: int) -> None:
     if refreshing.refresh_run(project_id=project_id) is not None:
         _wake(apply_policy, project_id, "the policy, after the next analysis")
+        if refreshing.is_due(project_id=project_id):  # whoever was woken for it found this one running
+            _wake(refresh_analysis, project_id, "the analysis")
 
 
 @app.task(name="policies.apply")
@@ -146,6 +152,13 @@ def wake_worker(upload_id: int) -> None:
     _wake(process_upload, upload_id, f"upload {upload_id}")
 
 
+def refresh_soon(project_id: int) -> None:
+    """Ask for a project's analysis after its uploads, and have a worker woken when it is due."""
+    seconds = refreshing.refresh_ask(project_id=project_id)
+    if seconds is not None and seconds <= _LONGEST_COUNTDOWN:
+        _wake(refresh_analysis, project_id, "the analysis", countdown=seconds + _CLOCKS_DIFFER)
+
+
 def refresh_now(project: Project) -> None:
     """Ask for a project's analysis without delay, and tell a worker."""
     refreshing.refresh_ask(project_id=project.pk, delay=0)
@@ -156,10 +169,10 @@ def wake_demo(project_id: int) -> None:
     _wake(load_demo, project_id, "the demo")
 
 
-def _wake(task: Task, argument: int, what: str) -> None:
+def _wake(task: Task, argument: int, what: str, countdown: float | None = None) -> None:
     """Each broker has errors of its own, and what there is to do is stored by now: none may become the answer to it."""
     try:
-        task.delay(argument)
+        task.delay(argument) if countdown is None else task.apply_async((argument,), countdown=countdown)
     except Exception as error:
         logger.warning("the broker cannot be reached (%s); the sweep will pick up %s", _line(error), what)
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
@@ -75,8 +76,8 @@ def test_a_reader_of_a_retired_analysis_is_told(flaky: Project) -> None:
 
 
 def test_many_uploads_make_one_analysis(flaky: Project) -> None:
-    for _ in range(20):
-        refresh_ask(project_id=flaky.pk)
+    woken = [refresh_ask(project_id=flaky.pk, delay=60) for _ in range(20)]
+    assert woken == [60, *19 * [None]], "one worker is woken, once"
     assert refreshes_due() == [], "not before the delay is over"
     asked = Refresh.objects.get(project=flaky)
     Refresh.objects.update(due_at=timezone.now() - timedelta(seconds=1))
@@ -85,7 +86,28 @@ def test_many_uploads_make_one_analysis(flaky: Project) -> None:
     assert refresh_run(project_id=flaky.pk) is None, "nothing is asked any more"
     assert Analysis.objects.count() == 1 and refreshes_due() == []
     assert asked.due_at is not None and asked.asked_at is not None
-    assert 55 < (asked.due_at - asked.asked_at).total_seconds() <= 61
+    assert (asked.due_at - asked.asked_at).total_seconds() == 60
+
+
+def test_a_project_rests_after_a_long_analysis_and_not_when_somebody_asks(flaky: Project) -> None:
+    assert refresh_ask(project_id=flaky.pk) == settings.ANALYSIS_DELAY_SECONDS, "nothing to rest from"
+    assert refresh_run(project_id=flaky.pk) is None, "not due yet"
+    refresh_ask(project_id=flaky.pk, delay=0)
+    refresh_run(project_id=flaky.pk)
+    Analysis.objects.update(seconds=4000, finished_at=timezone.now() - timedelta(seconds=400))
+    seconds = refresh_ask(project_id=flaky.pk)
+    assert seconds is not None and 500 < seconds <= 600, "a quarter of 4,000 s, of which 400 s are over"
+    assert refresh_ask(project_id=flaky.pk, delay=0) == 0
+
+
+def test_one_that_was_asked_for_while_another_ran_is_due_at_its_end(flaky: Project) -> None:
+    refresh_ask(project_id=flaky.pk, delay=0)
+    claim = refresh_claim(project_id=flaky.pk)
+    assert claim is not None
+    refresh_ask(project_id=flaky.pk, delay=0)
+    assert not refreshing.is_due(project_id=flaky.pk), "somebody is at it"
+    refreshing._finish(claim)
+    assert refreshing.is_due(project_id=flaky.pk)
 
 
 def test_later_uploads_do_not_put_off_what_is_due(flaky: Project) -> None:

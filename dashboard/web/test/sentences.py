@@ -71,7 +71,7 @@ def _words(text: str, *values: object) -> SafeString:
 
 
 def _not_analysed(known: LeadFacts) -> _SentenceAndAdvice:
-    soon = _words("The first analysis runs automatically within a minute of results arriving.")
+    soon = _words("The first analysis runs automatically seconds after results arrive.")
     if not len(known.history):
         return _words("No report that is still kept speaks of it."), _words("")
     skipped = int((known.history.executions.verdicts == Verdict.SKIP).sum())
@@ -92,7 +92,7 @@ def _not_in_window(known: LeadFacts, analysis: Analysis) -> _SentenceAndAdvice:
     last = known.history.executions[0].placed_at
     if analysis.until is not None and last > analysis.until:
         new = _words("Too new: it first ran after the last analysis.")
-        return new, _words("The next one, a minute after results arrive, will know it.")
+        return new, _words("The next one, seconds after results arrive, will know it.")
     since = "" if analysis.since is None else _words(" since {}", day(analysis.since))
     gone = _words("Not in the window: no report{} speaks of it; the last that does is of {}.", since, day(last))
     return gone, _words("It was removed or renamed, or is no longer run.")
