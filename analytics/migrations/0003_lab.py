@@ -6,6 +6,8 @@ import django.utils.timezone
 from django.conf import settings
 from django.db import migrations, models
 
+from ingest.migration_locks import lock_tables
+
 
 class Migration(migrations.Migration):
     dependencies = [
@@ -153,4 +155,5 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
+        lock_tables("analytics_analysis", "ingest_project"),  # foreign keys are added after all of these
     ]

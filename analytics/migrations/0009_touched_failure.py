@@ -4,6 +4,8 @@ import django.db.models.deletion
 import django.utils.timezone
 from django.db import migrations, models
 
+from ingest.migration_locks import lock_tables
+
 
 class Migration(migrations.Migration):
     dependencies = [
@@ -34,4 +36,5 @@ class Migration(migrations.Migration):
                 "constraints": [models.UniqueConstraint(fields=("run", "number"), name="touched_failure_once")],
             },
         ),
+        lock_tables("ingest_run", "ingest_project"),  # foreign keys are added after all of these
     ]

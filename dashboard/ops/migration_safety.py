@@ -83,7 +83,13 @@ RULES = (
         big_only=True,
     ),
 )
+BUSY = BIG | {"ingest_project"}
+"""Tables that an upload locks, one after the other: a migration that holds one and waits for another could deadlock."""
 _ALTERED = re.compile(rf"^ALTER TABLE {_ON} ", re.IGNORECASE)
+_REFERENCED = re.compile(r'\bREFERENCES "(?P<table>\w+)"', re.IGNORECASE)
+_LOCKED = re.compile(
+    r'^LOCK TABLE (?P<tables>"[\w", ]+") IN SHARE ROW EXCLUSIVE MODE(?P<nowait> NOWAIT)?', re.IGNORECASE
+)
 _CREATED = re.compile(r'^CREATE TABLE (?:IF NOT EXISTS )?"(?P<table>\w+)"', re.IGNORECASE)
 
 
@@ -100,12 +106,27 @@ def dangers(statements: list[str]) -> Iterator[str]:
 
 
 def locked_together(sql: str) -> Iterator[str]:
-    """Yield a sentence if one transaction would lock several big tables and could deadlock with writers."""
+    """Yield a sentence if one transaction would lock several busy tables and could deadlock with writers.
+
+    A foreign key locks the table that it refers to. A lock that is not waited for is no danger."""
     if "BEGIN;" not in sql.split("\n"):
         return
-    altered = {found["table"] for statement in statements_of(sql) if (found := _ALTERED.match(statement))} & BIG
-    if len(altered) > 1:
-        yield f"{', '.join(sorted(altered))}: locked together: atomic = False, or a migration for each"
+    locked: set[str] = set()
+    waited_for: set[str] = set()
+    for statement in statements_of(sql):
+        lock = _LOCKED.match(statement)
+        tables = set(re.findall(r'"(\w+)"', lock["tables"])) if lock else _tables_of(statement)
+        if not (lock and lock["nowait"]):
+            waited_for |= tables & BUSY - locked
+        locked |= tables
+    if len(waited_for) > 1:
+        named = ", ".join(sorted(waited_for))
+        yield f"{named}: locked together: lock_tables, atomic = False, or a migration for each"
+
+
+def _tables_of(statement: str) -> set[str]:
+    altered = _ALTERED.match(statement)
+    return {found["table"] for found in (altered, *_REFERENCED.finditer(statement)) if found}
 
 
 def statements_of(sql: str) -> list[str]:

@@ -4,6 +4,8 @@ import django.db.models.deletion
 from django.db import migrations, models
 from django.db.models.functions import Now
 
+from ingest.migration_locks import lock_tables
+
 
 class Migration(migrations.Migration):
     dependencies = [("ingest", "0017_experiment_columns")]
@@ -58,4 +60,5 @@ class Migration(migrations.Migration):
                 ("upload", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to="ingest.upload")),
             ],
         ),
+        lock_tables("ingest_upload", "ingest_report"),  # foreign keys are added after all of these
     ]

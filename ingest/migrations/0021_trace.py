@@ -4,6 +4,8 @@ import django.db.models.deletion
 import django.utils.timezone
 from django.db import migrations, models
 
+from ingest.migration_locks import lock_tables
+
 
 class Migration(migrations.Migration):
     dependencies = [
@@ -56,4 +58,7 @@ class Migration(migrations.Migration):
                 "constraints": [models.UniqueConstraint(fields=("run", "test", "digest"), name="trace_once")],
             },
         ),
+        lock_tables(
+            "ingest_upload", "ingest_run", "ingest_test", "ingest_project"
+        ),  # foreign keys are added after all of these
     ]

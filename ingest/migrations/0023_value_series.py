@@ -4,6 +4,8 @@ import django.db.models.deletion
 import django.utils.timezone
 from django.db import migrations, models
 
+from ingest.migration_locks import lock_tables
+
 
 class Migration(migrations.Migration):
     dependencies = [("ingest", "0022_likeness")]
@@ -44,4 +46,5 @@ class Migration(migrations.Migration):
                 "constraints": [models.UniqueConstraint(fields=("test", "digest"), name="value_series_once")],
             },
         ),
+        lock_tables("ingest_test", "ingest_project"),  # foreign keys are added after all of these
     ]

@@ -4,6 +4,8 @@ import django.db.models.deletion
 import django.utils.timezone
 from django.db import migrations, models
 
+from ingest.migration_locks import lock_tables
+
 
 class Migration(migrations.Migration):
     dependencies = [
@@ -109,4 +111,5 @@ class Migration(migrations.Migration):
             model_name="runchange",
             index=models.Index(fields=["project", "received_at"], name="run_change_age"),
         ),
+        lock_tables("ingest_upload", "ingest_run", "ingest_project"),  # foreign keys are added after all of these
     ]

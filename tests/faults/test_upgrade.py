@@ -1,5 +1,6 @@
 """From the release before, with data in it, while that release goes on serving: nothing lost, nothing locked."""
 
+import io
 import json
 import subprocess
 import sys
@@ -9,14 +10,17 @@ from typing import Any
 
 import psycopg2
 import pytest
-from psycopg2 import sql
+from django.db import OperationalError
+from psycopg2 import errors, sql
 
 from dashboard.management.commands import migrations_safe
+from dashboard.management.commands import upgrade as upgrade_command
 from dashboard.ops.migration_safety import dangers, locked_together, statements_of
+from ingest.migration_locks import lock_tables
 from tests.conftest import ROOT
 from tests.data.release.make import TOKEN
 from tests.faults.release import KEPT, REPORTS, TESTS, Release
-from tests.faults.server import BUSY, Server, running, suite, until
+from tests.faults.server import BUSY, Server, running, stretched, suite, until
 
 pytestmark = pytest.mark.processes
 FRESH = {
@@ -34,13 +38,14 @@ PAUSE = 0.1
 class Serving(threading.Thread):
     """What the release before goes on doing with the database, in its own columns, until it is told to stop.
 
-    It waits two seconds for a lock and no longer: whatever made it wait longer is an error, and so is all else that
-    would be a 5xx of that release."""
+    It waits for a lock as long as two seconds of a quiet machine: whatever made it wait longer is an error, and so is
+    all else that would be a 5xx of that release."""
 
     def __init__(self, release: Release, transactions: list[list[sql.Composed]]) -> None:
         super().__init__()
         self._release, self._transactions = release, transactions
         self._enough = threading.Event()
+        self._patience = f"{stretched(2):.1f}s"
         self.rounds = 0
         self.errors: list[str] = []
 
@@ -59,7 +64,7 @@ class Serving(threading.Thread):
 
     def _do(self, connection: "psycopg2.extensions.connection", statements: list[sql.Composed]) -> None:
         with connection, connection.cursor() as cursor:
-            cursor.execute("SET lock_timeout = '2s'")
+            cursor.execute("SET lock_timeout = %s", [self._patience])
             for statement in statements:
                 cursor.execute(statement)
 
@@ -236,3 +241,43 @@ def test_tables_that_are_locked_together_are_named() -> None:
     assert named.startswith("ingest_report, ingest_run: locked together")
     assert not list(locked_together(both)), "each is a transaction of its own"
     assert not list(locked_together('BEGIN;\nALTER TABLE "ingest_run" ADD COLUMN "x" integer NULL;\nCOMMIT;'))
+
+
+def test_a_foreign_key_locks_the_table_that_it_refers_to() -> None:
+    table = 'CREATE TABLE "new" ("id" bigint NOT NULL PRIMARY KEY, "run_id" bigint, "upload_id" bigint);'
+    keys = "\n".join(
+        f'ALTER TABLE "new" ADD CONSTRAINT "{name}" FOREIGN KEY ("{name}_id") REFERENCES "ingest_{name}" ("id");'
+        for name in ("run", "upload")
+    )
+    (named,) = locked_together(f"BEGIN;\n{table}\n{keys}\nCOMMIT;")
+    assert named.startswith("ingest_run, ingest_upload: locked together")
+
+    def first(*tables: str) -> str:
+        return "".join(f"{statement};\n" for statement in lock_tables(*tables).sql)
+
+    assert not list(locked_together(f"BEGIN;\n{first('ingest_upload', 'ingest_run')}{table}\n{keys}\nCOMMIT;"))
+    assert list(locked_together(f"BEGIN;\n{first('ingest_upload', 'ingest_test')}{table}\n{keys}\nCOMMIT;"))
+    waiting = first("ingest_upload", "ingest_run").replace(" NOWAIT", "")
+    assert list(locked_together(f"BEGIN;\n{waiting}{table}\n{keys}\nCOMMIT;")), "it waits while it holds the first"
+
+
+class Lost:
+    """A migrate that is refused a lock as PostgreSQL refuses it, and then goes through."""
+
+    def __init__(self, *refusals: type[psycopg2.OperationalError]) -> None:
+        self.refusals = list(refusals)
+
+    def __call__(self, *args: object, **options: object) -> None:
+        if self.refusals:
+            raise OperationalError("refused") from self.refusals.pop(0)()
+
+
+def test_an_upgrade_that_lost_a_lock_or_a_deadlock_tries_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(upgrade_command, "_PAUSE", 0)
+    lost = Lost(errors.LockNotAvailable, errors.DeadlockDetected)
+    monkeypatch.setattr(upgrade_command, "call_command", lost)
+    upgrade_command.Command(stderr=io.StringIO())._upgrade(3)
+    assert not lost.refusals
+    monkeypatch.setattr(upgrade_command, "call_command", Lost(errors.DiskFull))
+    with pytest.raises(OperationalError):
+        upgrade_command.Command()._upgrade(3)

@@ -6,6 +6,7 @@ from typing import Any
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import OperationalError, connection
+from psycopg2.errors import DeadlockDetected, LockNotAvailable
 
 from dashboard.ops import database_check, embedded
 from dashboard.ops.environment import BadSetting
@@ -38,11 +39,11 @@ class Command(BaseCommand):
             )
 
     def _migrate(self, left: int) -> bool:
-        """Whether it is done. What was applied before a lock was missed stays applied."""
+        """Whether it is done. What was applied before a lock was missed, or lost to a writer, stays applied."""
         try:
             call_command("migrate", verbosity=0, interactive=False)
         except OperationalError as error:
-            if "lock timeout" not in str(error):
+            if not isinstance(error.__cause__, (LockNotAvailable, DeadlockDetected)):
                 raise
             self.stderr.write(f"flakeboard: a table is in use; {left} tries left")
             time.sleep(_PAUSE if left else 0)
