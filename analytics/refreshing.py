@@ -36,8 +36,8 @@ PHASES = (
 _RETRY = timedelta(minutes=5)
 """After an error of ours."""
 _REST = 0.25
-"""After an analysis its project rests for this share of the time that it took: steady uploads keep a worker busy for four
-fifths of the time at most, and conclusions are as fresh as the worker is quick."""
+"""After an analysis its project rests for this share of the time that it took: steady uploads keep a worker busy for
+four fifths of the time at most, and conclusions are as fresh as the worker is quick."""
 _TRIES = 3
 """A worker that is killed in the same analysis so often is not sent into it again until somebody asks."""
 LEASE = Lease(

@@ -141,6 +141,30 @@ class _Joiner:
         """Tests in more than one file that are not attempts."""
 
     def add(self, name: str, report: ParsedReport) -> None:
+        if not self._add_new(report):
+            self._add_each(name, report)
+        self._add_rest(report)
+
+    def _add_new(self, report: ParsedReport) -> bool:
+        """Add all rows of a file at once, if no file before it names one of its tests: so most of thousands are."""
+        if self._attempt_files or self._shared:
+            return False
+        whole, identities = self._whole, [key[4] or key for key in report.keys]
+        rows = dict(zip(identities, range(len(whole.keys), len(whole.keys) + len(identities)), strict=True))
+        if len(rows) < len(identities) or not self._row_of.keys().isdisjoint(rows):
+            return False
+        first = len(whole.keys)
+        self._row_of.update(rows)
+        whole.keys += report.keys
+        whole.verdicts += report.verdicts
+        whole.durations += report.durations
+        whole.files += report.files
+        whole.lines += report.lines
+        whole.values.update((first + row, values) for row, values in report.values.items())
+        whole.attempts.update((first + row, attempts) for row, attempts in report.attempts.items())
+        return True
+
+    def _add_each(self, name: str, report: ParsedReport) -> None:
         whole, folder, number = self._whole, _bazel_folder(name), _attempt_number((name, report))
         for row, written in enumerate(report.keys):
             key = (*written[:4], "") if written[4] in self._shared else written
@@ -159,7 +183,6 @@ class _Joiner:
             whole.lines.append(report.lines[row])
             if attempts := report.attempts.get(row):
                 whole.attempts[at] = attempts
-        self._add_rest(report)
 
     def _add_rest(self, report: ParsedReport) -> None:
         whole = self._whole

@@ -2,6 +2,7 @@
 
 `start` and `end` are the hot loop of the whole product: a plain passing case costs one append."""
 
+import inspect
 import re
 from collections.abc import Callable
 
@@ -462,3 +463,7 @@ class Target:
             report.warnings.add("text_cut", sentence + "the rest is not kept.")
         report.order_reliable = dialect.order_reliable and not self._rows.scattered
         report.started_at = read_timestamp(report.timestamp, zoneless_is_utc=dialect.zoneless_is_utc)
+
+
+# lxml asks for the parameters of `start` for every document, and inspecting them takes as long as reading a small one.
+Target.start.__signature__ = inspect.signature(Target.start)  # type: ignore[attr-defined]
