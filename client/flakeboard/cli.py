@@ -21,6 +21,8 @@ _COMMANDS = (
     *(
         "upload",
         "run",
+        "gate",
+        "validate",
         "detect",
         "why",
         "waits",
@@ -37,7 +39,18 @@ _COMMANDS = (
     *("status", "doctor"),
 )
 """Each is a module of `flakeboard.commands`, in the order of the help."""
-_BEFORE_A_COMMAND = (["run"], ["detect"], ["why"], ["waits"], ["verify"], ["bounds"], ["order"], ["select"], ["shard"])
+_BEFORE_A_COMMAND = (
+    ["run"],
+    ["gate"],
+    ["detect"],
+    ["why"],
+    ["waits"],
+    ["verify"],
+    ["bounds"],
+    ["order"],
+    ["select"],
+    ["shard"],
+)
 """Words after `--` belong to the command that these start."""
 
 

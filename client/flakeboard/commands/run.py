@@ -8,12 +8,12 @@ import tempfile
 import uuid
 from dataclasses import replace
 from datetime import datetime, timezone
-from typing import Any
+from typing import Any, Callable
 
 from flakeboard import console, runners
 from flakeboard.alerts import alert
 from flakeboard.console import plain
-from flakeboard.gate import verdict
+from flakeboard.gate import kept_list, verdict
 from flakeboard.gate.decision import Decision
 from flakeboard.gate.question import Question, ask
 from flakeboard.gate.rerun_set import chosen
@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
     if not options.words:
         options.parser.error("give the command after --, as in: flakeboard run -- pytest")
     with tempfile.TemporaryDirectory(prefix="flakeboard-") as folder:
-        return _Run(options, options.words, folder).run()
+        return Run(options, options.words, folder).run()
 
 
 def _with_traces(paths: list[str], traces: list[str]) -> list[str]:
@@ -82,7 +82,7 @@ def _with_traces(paths: list[str], traces: list[str]) -> list[str]:
     return together
 
 
-class _Run:
+class Run:
     """A run of the command: its setup, its reports and the gate's decision."""
 
     def __init__(self, options: argparse.Namespace, command: list[str], folder: str) -> None:
@@ -99,34 +99,55 @@ class _Run:
 
     def run(self) -> int:
         """Run the command and return the exit code: the command's own, whatever else goes wrong."""
-        settings, metadata, problem = self._configured()
+        settings, metadata, problem = self._configured("The command runs without it.")
+        if settings is not None:
+            kept_list.fetch(settings, metadata, self._environ)
         collection = ReportCollection(self._patterns, datetime.now(timezone.utc).timestamp(), self._notes)
         result = process.run(self._command, self._environ)
         if result.problem:
             console.warn("the command could not be started: " + result.problem)
             return result.exit_code
+        return self._answer(settings, metadata, problem, result, collection.collected)
+
+    def judge(self, result: process.CommandResult, collect: Callable[[], CollectedReports]) -> int:
+        """Judge a command that ran before us, and return the exit code."""
+        return self._answer(*self._configured("The exit code stays."), result, collect)
+
+    def _answer(
+        self,
+        settings: Settings | None,
+        metadata: dict[str, Any],
+        problem: str,
+        result: process.CommandResult,
+        collect: Callable[[], CollectedReports],
+    ) -> int:
+        lines: list[str] = []
         try:
             if settings is None:
                 raise Problem(problem)
-            return self._judge(settings, metadata, result, collection.collected())
+            collected = collect()
+            if result.code:
+                lines = kept_list.lines(settings, metadata, junit.read(collected.fresh), self._environ)
+            return self._judge(settings, metadata, result, collected)
         except Problem as error:
-            return self._undecided(result, f"Flakeboard was not asked: {error}")
+            return self._undecided(result, [f"Flakeboard was not asked: {error}", *lines])
         except Exception as error:
-            return self._undecided(result, f"bug in this client ({type(error).__name__})")
+            return self._undecided(result, [f"bug in this client ({type(error).__name__})", *lines])
 
-    def _undecided(self, result: process.CommandResult, why: str) -> int:
-        alert(why)
+    def _undecided(self, result: process.CommandResult, why: list[str]) -> int:
+        for line in why:
+            alert(line)
         console.say(verdict.exit_line(result.exit_code, result.exit_code))
         return result.exit_code
 
     # -- before --------------------------------------------------------------------------------------------------
 
-    def _configured(self) -> tuple[Settings | None, dict[str, Any], str]:
+    def _configured(self, otherwise: str) -> tuple[Settings | None, dict[str, Any], str]:
         """Settings and metadata, read before the tests run: a missing token should not surface an hour later."""
         try:
             settings, metadata = settings_of(self._options), {**metadata_of(self._options), **self._shard()}
         except Problem as problem:
-            alert(f"Flakeboard will not be asked: {problem} The command runs without it.")
+            alert(f"Flakeboard will not be asked: {problem} {otherwise}")
             return None, {}, str(problem)
         if not self._patterns and self._call is None:
             console.warn("the path of the reports is unknown: set it with --report, or nothing can be sent.")
@@ -224,9 +245,9 @@ class _Run:
         truncated = plain(why_truncated(self._command, self._environ, result, collected, cases))
         if truncated:
             console.warn(f"this run may have been cut short: {truncated}.")
-        started = datetime.fromtimestamp(result.started, timezone.utc).isoformat()
-        doubts = {"truncated": truncated, "unsent": unsent}
-        described = {**metadata, "started_at": started, **{name: value for name, value in doubts.items() if value}}
+        started = datetime.fromtimestamp(result.started, timezone.utc).isoformat() if result.started else ""
+        known = {"started_at": started, "truncated": truncated, "unsent": unsent}
+        described = {**metadata, **{name: value for name, value in known.items() if value}}
         if self._options.retries:
             described.setdefault("build_id", "run " + uuid.uuid4().hex)  # so that reruns belong to the same run
         return clipped(described)

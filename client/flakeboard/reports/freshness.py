@@ -9,7 +9,7 @@ from typing import Iterable, Tuple
 
 from flakeboard.reports import files
 
-_SLACK = 2.0
+SLACK = 2.0
 """Seconds by which a file's time may lag behind the clock: some file systems count in steps of two."""
 
 Mark = Tuple[int, int, str]
@@ -51,7 +51,7 @@ class Snapshot:
         if before is not None:
             return _mark(path) != before
         try:
-            return os.stat(path).st_mtime >= self._started - _SLACK
+            return os.stat(path).st_mtime >= self._started - SLACK
         except OSError:
             return False
 
