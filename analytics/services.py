@@ -2,8 +2,9 @@
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from types import MappingProxyType
 
 from django.db import transaction
 from django.utils import timezone
@@ -30,6 +31,7 @@ from analytics.models import (
     PriorityFinding,
     TestFinding,
 )
+from analytics.reach.onset_findings import onset_findings
 from analytics.selectors import decisions_of
 from analytics.values.answers import answers_refresh
 from analytics.why.causes import traced_causes
@@ -55,6 +57,7 @@ def analysis_refresh(
     loaded = load(project, chosen, decisions_of(project.pk), masks_of(project))
     found = analyse(loaded.window, parameters, progress, traced_causes(project))
     orders = list(joined_orders(project, chosen, found, loaded, parameters))
+    onsets = onset_findings(project, found, loaded)
     columns = schema.columns(found)
     progress("predictions")
     forecast = Forecast(learn(project, columns))
@@ -75,7 +78,7 @@ def analysis_refresh(
         columns=encode_columns({**columns, "prediction": forecast.column(), **schema.run_columns(found, loaded)}),
     )
     with transaction.atomic():
-        analysis_store(row=row, found=found, loaded=loaded, began=began, orders=orders)
+        analysis_store(row=row, found=found, loaded=loaded, began=began, orders=orders, onsets=onsets)
         dependencies_retire_gone(project=project, analysis=row, columns=Columns(row.columns))
         predictions_renew(project=project, forecast=forecast)
         finish()
@@ -85,7 +88,13 @@ def analysis_refresh(
 
 @transaction.atomic
 def analysis_store(
-    *, row: Analysis, found: Conclusions, loaded: Loaded, began: float, orders: Sequence[tuple[int, Finding]] = ()
+    *,
+    row: Analysis,
+    found: Conclusions,
+    loaded: Loaded,
+    began: float,
+    orders: Sequence[tuple[int, Finding]] = (),
+    onsets: Mapping[int, Finding] = MappingProxyType({}),
 ) -> Analysis:
     """Store an analysis and make it the current one atomically, so readers never see half of it."""
     before = Analysis.objects.select_for_update().filter(project_id=row.project_id, current=True).first()
@@ -93,7 +102,7 @@ def analysis_store(
         _retire(before)
     row.finished_at, row.seconds = timezone.now(), time.perf_counter() - began
     row.save(force_insert=True)
-    _write(TestFinding, ("number",), row.pk, ((number, data) for number, data in tests.tests(found, loaded)))
+    _write(TestFinding, ("number",), row.pk, tests.tests(found, loaded, onsets))
     _write(ClusterFinding, ("view", "number"), row.pk, groups.clusters(found, loaded))
     kept = set(Report.objects.filter(pk__in=loaded.report_ids.tolist()).values_list("pk", flat=True))
     incidents = ((report, data) for report, data in groups.incidents(found, loaded) if report in kept)

@@ -16,7 +16,7 @@ from dashboard.notify import deliveries, digests, experiments, fan_out
 from dashboard.notify.tickets import watch
 from dashboard.ops import logs
 from dashboard.people import sessions
-from dashboard.quarantine import expiry, fixes, renames
+from dashboard.quarantine import expiry, fix_places, fixes, renames
 from dashboard.quarantine.policy import service as policy
 from dashboard.retention import deletion, quotas
 from dashboard.retention import services as retention
@@ -75,6 +75,7 @@ def apply_policy(project_id: int) -> None:
         _wake(refresh_analysis, project_id, "the analysis")
         return  # the policy is asked after that one
     fixes.fixes_confirm(project_id=project_id)
+    fix_places.fixes_locate(project_id=project_id)
     policy.policy_apply(project_id=project_id)
 
 

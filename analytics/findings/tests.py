@@ -1,7 +1,8 @@
 """Findings about each test that failed: its evidence, and where to look."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from analytics.findings.json_values import Finding, grouped, number, numbers, rows_of
 from analytics.kernel.analysis import Analysis
 from analytics.kernel.bursts import Context
+from analytics.kernel.causes.onset_changes import AT_ONSET
 from analytics.kernel.executions import Executions, Ints, distinct
 from analytics.kernel.lifecycle import runs_without
 from analytics.kernel.order_findings import OrderFinding
@@ -21,9 +23,12 @@ _SHOWN = 10
 _DURATIONS = ("passing", "failing", "ratio", "p_value", "near")
 
 
-def tests(found: Analysis, loaded: Loaded) -> Iterator[tuple[int, Finding]]:
-    """The finding for each test that failed, beyond the columns; empty values are left out."""
-    parts = _Parts(found, loaded)
+def tests(
+    found: Analysis, loaded: Loaded, onsets: Mapping[int, Finding] = MappingProxyType({})
+) -> Iterator[tuple[int, Finding]]:
+    """The finding for each test that failed, beyond the columns; empty values are left out. `onsets` has, by number,
+    what changed when a test became flaky."""
+    parts = _Parts(found, loaded, onsets)
     for place, test in enumerate(found.window.failing.tolist()):
         finding = parts.finding(place)
         yield test, {name: value for name, value in finding.items() if value not in (None, [], {}, "")}
@@ -32,8 +37,8 @@ def tests(found: Analysis, loaded: Loaded) -> Iterator[tuple[int, Finding]]:
 class _Parts:
     """Tables of an analysis, grouped by test."""
 
-    def __init__(self, found: Analysis, loaded: Loaded) -> None:
-        self._found, self._loaded = found, loaded
+    def __init__(self, found: Analysis, loaded: Loaded, onsets: Mapping[int, Finding]) -> None:
+        self._found, self._loaded, self._onset_changes = found, loaded, onsets
         self._report = np.append(loaded.report_ids, -1)
         ran = found.outside.executions
         first = first_attempts(ran, found.window.reports.run)
@@ -74,7 +79,8 @@ class _Parts:
                 for cause in self._found.causes.get(place, ())
             ],
             "runs_without": int(self._without[place]) or None,
-            "unjudged": self._found.passive.unjudged(place) if failed.is_flaky[place] else [],
+            "onset_changes": self._onset_changes.get(int(self._found.window.failing[place])),
+            "unjudged": self._unjudged(place) if failed.is_flaky[place] else [],
             "changes": [self._change(row) for row in self._changes.get(place, [])],
             "hosts": [_standout(self._found.hosts, row, self._loaded.hosts) for row in self._hosts.get(place, [])],
             "hours": [self._hour(row) for row in self._hours.get(place, [])],
@@ -98,6 +104,12 @@ class _Parts:
             "executions_before": int(onsets.before[place]),
             "new": bool(onsets.new[place]),
         }
+
+    def _unjudged(self, place: int) -> list[str]:
+        """Causes that reports alone would show, for which there was not enough data."""
+        onset = self._onset_changes.get(int(self._found.window.failing[place]))
+        is_compared = onset is not None and any(kind["chance"] is not None for kind in onset["kinds"])
+        return [*self._found.passive.unjudged(place), *([] if is_compared else [AT_ONSET])]
 
     def _contexts(self, place: int) -> list[Finding]:
         """How reruns of its failures ended, by context."""

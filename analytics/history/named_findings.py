@@ -33,6 +33,7 @@ def named_finding(project_id: int, data: Finding) -> Finding:
         "order": named_order(data["order"], known) if data.get("order") else None,
         "duration": data.get("duration"),
         "causes": data.get("causes", []),
+        "onset_changes": data.get("onset_changes"),
         "unjudged": data.get("unjudged", []),
         "changes": [_with_reports(change, known, "report", "low", "high") for change in data.get("changes", [])],
         "hosts_standing_out": data.get("hosts", []),

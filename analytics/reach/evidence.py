@@ -62,14 +62,16 @@ class ReachEvidence:
 
     failures: int
     days: int
-    is_trusted: bool
-    """Such failures have proved to be flaky in this project."""
+    ratios: Ratios
+    """What such failures proved to be in this project."""
+
+    @property
+    def is_flaky(self) -> bool:
+        return self.days >= DAYS_APART and self.ratios.is_evidence
 
     @property
     def word(self) -> str:
-        if self.days >= DAYS_APART and self.is_trusted:
-            return "flaky by reach"
-        return "suspect by reach" if self.failures else ""
+        return "flaky by reach" if self.is_flaky else "suspect by reach"
 
 
 def reach_evidence(project: Project, numbers: Collection[int]) -> dict[int, ReachEvidence]:
@@ -83,8 +85,7 @@ def reach_evidence(project: Project, numbers: Collection[int]) -> dict[int, Reac
         moments[number].append(at)
     if not moments:
         return {}
-    is_trusted = project_ratios(project).is_evidence
+    own = project_ratios(project)
     return {
-        number: ReachEvidence(len(times), len({at.date() for at in times}), is_trusted)
-        for number, times in moments.items()
+        number: ReachEvidence(len(times), len({at.date() for at in times}), own) for number, times in moments.items()
     }

@@ -10,7 +10,8 @@ from analytics.reach.touches import Answer
 
 PUBLISHED = {Answer.NO: 64.0, Answer.YES: 0.046, Answer.UNKNOWN: 1.0}
 ENOUGH = 50
-"""Judged failures after which the project's own counts replace the published ones."""
+"""Judged failures after which the project's own counts replace the published ones; and judged failures without touch
+that it takes before such a failure is evidence."""
 PRECISION = 0.95
 """Share of judged failures without touch that must be flaky before such a failure is taken for evidence."""
 
@@ -30,16 +31,18 @@ class Ratios:
     judged: int
     own: bool
     """By the project's own failures, and not by the published ones."""
-    precision: float | None
-    """Of failures without touch the share that was flaky; None without any."""
+    untouched: int = 0
+    """Judged failures that do not touch their change."""
+    untouched_flaky: int = 0
 
     def of(self, answer: Answer) -> float:
         return {Answer.NO: self.no, Answer.YES: self.yes, Answer.UNKNOWN: 1.0}[answer]
 
     @property
     def is_evidence(self) -> bool:
-        """Whether failures without touch may be called flaky for that alone. Never by the gate."""
-        return self.own and self.precision is not None and self.precision >= PRECISION
+        """Whether failures without touch may be called flaky for that alone: enough of them were judged, and nearly all
+        were. Never by the gate."""
+        return self.untouched >= ENOUGH and self.untouched_flaky >= PRECISION * self.untouched - 1e-9
 
 
 def ratios(failures: Iterable[JudgedFailure]) -> Ratios:
@@ -49,10 +52,9 @@ def ratios(failures: Iterable[JudgedFailure]) -> Ratios:
         if (failure.flaky, failure.touches) in cells:
             cells[failure.flaky, failure.touches] += 1
     judged = sum(cells.values())
-    untouched = cells[True, Answer.NO] + cells[False, Answer.NO]
-    precision = cells[True, Answer.NO] / untouched if untouched else None
+    untouched = cells[True, Answer.NO] + cells[False, Answer.NO], cells[True, Answer.NO]
     if judged < ENOUGH:
-        return Ratios(PUBLISHED[Answer.NO], PUBLISHED[Answer.YES], judged, False, precision)
+        return Ratios(PUBLISHED[Answer.NO], PUBLISHED[Answer.YES], judged, False, *untouched)
 
     def ratio(answer: Answer) -> float:
         shares = []
@@ -61,4 +63,4 @@ def ratios(failures: Iterable[JudgedFailure]) -> Ratios:
             shares.append((cells[flaky, answer] + 0.5) / total)
         return shares[0] / shares[1]
 
-    return Ratios(ratio(Answer.NO), ratio(Answer.YES), judged, True, precision)
+    return Ratios(ratio(Answer.NO), ratio(Answer.YES), judged, True, *untouched)

@@ -2,11 +2,11 @@
 
 Information for people: it changes no state, and no answer of the gate. See docs/reach.md."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from analytics.reach.file_kinds import is_build_file
 from ingest.reach.change_file import Change, ChangedFile
 from ingest.reach.reach_file import Name
 
@@ -142,16 +142,7 @@ def _is_test(name: str) -> bool:
 
 # -- what all tests depend on ------------------------------------------------------------------------------------
 
-_NAMES = frozenset(
-    (
-        *("pytest.ini", ".pytest.ini", "tox.ini", "setup.py", "setup.cfg", "pyproject.toml", "noxfile.py", "Makefile"),
-        *("Pipfile", "environment.yml", ".python-version", "sitecustomize.py", "usercustomize.py", ".gitmodules"),
-        *(".gitlab-ci.yml", ".travis.yml", ".drone.yml", "Jenkinsfile", "azure-pipelines.yml", "appveyor.yml"),
-        *("bitbucket-pipelines.yml", ".coveragerc", "package-lock.json", "yarn.lock", "CMakeLists.txt"),
-    )
-)
 _ENDS = (
-    ".lock",
     ".c",
     ".h",
     ".cc",
@@ -168,14 +159,10 @@ _ENDS = (
     ".pyd",
     ".pth",
 )
-_WORKFLOWS = (".github/", ".circleci/", ".buildkite/", ".gitlab/", ".ci/")
-_REQUIREMENTS = re.compile(
-    r"(?:.*/)?(?:requirements|constraints)[^/]*(?:\.txt|\.in)|(?:.*/)?requirements/[^/]+|(?:.*/)?Dockerfile[^/]*"
-)
 
 
 def _concerns_all(path: str, used: UsedCode) -> bool:
     folder, _, name = path.rpartition("/")
     if name == "conftest.py":
         return not folder or any(file.startswith(folder + "/") for file in used.loaded)
-    return name in _NAMES or path.endswith(_ENDS) or path.startswith(_WORKFLOWS) or bool(_REQUIREMENTS.fullmatch(path))
+    return is_build_file(path) or path.endswith(_ENDS)

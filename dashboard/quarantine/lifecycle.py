@@ -11,10 +11,13 @@ from typing import Any
 import numpy as np
 from django.utils import timezone
 
+from analytics.kernel.causes.onset_changes import FileGroup, OnsetChange, onset_shares
 from analytics.kernel.lifecycle import GONE_AFTER, Share, TimeToFix, share_of, time_to_fix
 from analytics.lab.models import ExperimentFinding
 from analytics.models import Analysis, TestFinding
+from analytics.reach.onset_findings import stored_changes
 from analytics.selectors import current_tests
+from dashboard.quarantine.fix_places import PlaceShares, place_shares, places_of
 from dashboard.quarantine.fixes import FixVerdict, fixes_of
 from dashboard.quarantine.models import Member, Quarantine, QuarantineEvent
 from dashboard.quarantine.selectors import members_of
@@ -49,6 +52,8 @@ class Life:
     came_back: Sequence[datetime] = ()
     """Each time that it turned out not to be one."""
     confirmed: bool = False
+    quarantine: int = 0
+    """Its newest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +77,8 @@ class Period:
     """Of all lives; null for a month, since nobody knows when a test went."""
     time: TimeToFix
     """Of lives that ended in it, and for the whole of all."""
+    places: PlaceShares
+    """Where the fixes are; a quarantine of several tests is one."""
     reproduced: Share
     """Experiments on one test in which it failed."""
 
@@ -80,7 +87,9 @@ class Period:
 class Lifecycle:
     whole: Period
     months: Sequence[Period]
-    lives: Sequence[Life] = field(default_factory=tuple)
+    lives: Sequence[Life] = ()
+    onset_changes: Mapping[FileGroup, Share] = field(default_factory=dict)
+    """Of the window's flaky tests: what changed when they became so, where that is known."""
 
 
 def lifecycle_of(project: Project, *, now: datetime | None = None) -> Lifecycle:
@@ -90,11 +99,12 @@ def lifecycle_of(project: Project, *, now: datetime | None = None) -> Lifecycle:
     tests = int(np.count_nonzero(columns["executed"] > 0)) if len(columns) else 0
     known = set(columns["number"].tolist()) if len(columns) else set()
     lives = _lives(project.pk, _gone(analysis, known, project.pk))
-    turned = _turned_flaky(analysis)
+    turned, onsets = _turned_flaky(analysis)
     masked = {row["month"]: row for row in (analysis.summary.get("masked_by_month", []) if analysis else [])}
     experiments = _experiments(project.pk)
-    everything = _Facts(lives, turned, masked, experiments, tests, now)
-    return Lifecycle(everything.period(""), [everything.period(month) for month in everything.months], lives)
+    everything = _Facts(lives, turned, masked, experiments, places_of(project.pk), tests, now)
+    months = [everything.period(month) for month in everything.months]
+    return Lifecycle(everything.period(""), months, lives, onset_shares(onsets))
 
 
 # -- lives -------------------------------------------------------------------------------------------------------
@@ -159,7 +169,7 @@ def _life(
     if gone and not confirmed:
         outcome = Outcome.GONE
     ended = None if outcome is Outcome.OPEN else newest.ended_at
-    return Life(number, rows[0].created_at, outcome, ended, fixes, came_back, confirmed)
+    return Life(number, rows[0].created_at, outcome, ended, fixes, came_back, confirmed, newest.pk)
 
 
 def _gone(analysis: Analysis | None, known: set[int], project_id: int) -> set[int]:
@@ -175,12 +185,14 @@ def _gone(analysis: Analysis | None, known: set[int], project_id: int) -> set[in
 # -- what else is counted ----------------------------------------------------------------------------------------
 
 
-def _turned_flaky(analysis: Analysis | None) -> list[datetime]:
-    """When each test of the window flaked first."""
+def _turned_flaky(analysis: Analysis | None) -> tuple[list[datetime], list[list[OnsetChange]]]:
+    """When each test of the window flaked first; and what changed then, of those of which it is known."""
     found = TestFinding.objects.filter(analysis=analysis, data__onset__first__isnull=False) if analysis else []
-    first = [row.data["onset"]["first"] for row in found]
+    rows = [row.data for row in found]
+    first = [data["onset"]["first"] for data in rows]
     placed = dict(Report.objects.filter(pk__in=set(first)).values_list("pk", "placed_at"))
-    return [placed[report] for report in first if report in placed]
+    onsets = [stored_changes(data["onset_changes"]) for data in rows if data.get("onset_changes")]
+    return [placed[report] for report in first if report in placed], onsets
 
 
 def _experiments(project_id: int) -> list[tuple[datetime, bool]]:
@@ -203,6 +215,8 @@ class _Facts:
     turned: Sequence[datetime]
     masked: Mapping[str, Mapping[str, Any]]
     experiments: Sequence[tuple[datetime, bool]]
+    places: Mapping[int, str | None]
+    """By quarantine: where its fix is."""
     tests: int
     now: datetime
 
@@ -247,7 +261,14 @@ class _Facts:
             ),
             gone=None if month else _share(sum(life.outcome is Outcome.GONE for life in self.lives), len(self.lives)),
             time=self._time(month),
+            places=place_shares([self.places.get(pk) for pk in self._fixed_in(fixed, month)]),
             reproduced=_share(sum(tried), len(tried)),
+        )
+
+    def _fixed_in(self, fixed: Iterable[Life], month: str) -> list[int]:
+        """Quarantines whose fix is of this month; any for the whole."""
+        return list(
+            {life.quarantine for life in fixed if life.ended_at and (not month or _month(life.ended_at) == month)}
         )
 
     def _time(self, month: str) -> TimeToFix:

@@ -124,6 +124,26 @@ class QuarantineEvent(models.Model):
         ordering = ("version",)
 
 
+class FixPlace(models.Model):
+    """Where the change was that fixed a quarantine: by the files that changed from its last failure to its fix."""
+
+    class Place(models.TextChoices):
+        CODE = "code only"
+        TESTS = "tests only"
+        BOTH = "both"
+        OTHER = "other"
+        """Build files, settings, data, texts."""
+
+    event = models.OneToOneField(QuarantineEvent, models.CASCADE, related_name="fix_place")
+    place = models.CharField(max_length=10, choices=Place)
+    before = models.CharField(max_length=64)
+    """The commit of the last failure."""
+    after = models.CharField(max_length=64)
+    """The first commit of the default branch after the fix was claimed."""
+    files = models.IntegerField()
+    found_at = models.DateTimeField(default=timezone.now)
+
+
 class GateDecision(models.Model):
     """What the gate answered to an upload with an exit code. The same input has the same row, so the same answer."""
 

@@ -11,10 +11,10 @@ from django.db.models import OuterRef, Subquery
 from analytics.models import ClusterFinding, TestFinding
 from analytics.selectors import current_analysis
 from dashboard.notify.models import TrackerSettings
+from dashboard.quarantine.fix_places import fix_range
 from dashboard.quarantine.models import Member, Quarantine, QuarantineEvent
 from dashboard.quarantine.states import Action, State
-from ingest.default_branch import default_runs
-from ingest.models import Project, Report, Run, Test
+from ingest.models import Project, Run, Test
 
 SHOWN = 3
 _LOOKED_AT = 200
@@ -85,11 +85,7 @@ def _with_causes(project_id: int, numbers: Collection[int], categories: Collecti
 
 def _similar(project: Project, quarantine: Quarantine, test: Test, *, related: bool) -> SimilarFix:
     assert quarantine.ended_at is not None
-    reports = Report.counted.filter(project=project).exclude(run__commit="")
-    failing = reports.filter(failures__test=test, placed_at__lte=quarantine.ended_at).order_by("-placed_at", "-pk")
-    later = reports.filter(default_runs(project, "run__"), placed_at__gte=quarantine.ended_at)
-    before = failing.values_list("run__commit", flat=True).first() or ""
-    after = later.order_by("placed_at", "pk").values_list("run__commit", flat=True).first() or ""
+    before, after = fix_range(project, quarantine, [test])
     address = compare_address(project, before, after)
     return SimilarFix(test, quarantine.pk, quarantine.ended_at, related, before, after, address)
 

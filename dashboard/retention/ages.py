@@ -43,6 +43,8 @@ DIGEST_DAYS = 30
 """Notes that a project's digest of a day was made; the last one stays, since the next digest begins where it ended."""
 SKETCH_DAYS = 90
 """Sketches of tests that nobody sent again, as long as the window."""
+CHANGE_DAYS = 90
+"""What runs changed stays at least as long as the window, since it says what changed when a test became flaky."""
 ANSWER_DAYS = 30
 """What pull requests were answered about their tests."""
 ENDED_SESSION_DAYS = 1
@@ -57,6 +59,7 @@ class Cutoffs:
     texts: datetime | None
     reports: datetime | None
     traces: datetime | None
+    changes: datetime | None
     analyses: datetime | None
     decisions: datetime | None
     deliveries: datetime | None
@@ -68,7 +71,8 @@ class Cutoffs:
 def cutoffs(ages: Ages, now: datetime) -> Cutoffs:
     of_project = {field.name: _before(getattr(ages, field.name), now) for field in fields(Ages)}
     fixed = {"digests": DIGEST_DAYS, "sketches": SKETCH_DAYS, "answers": ANSWER_DAYS}
-    return Cutoffs(**of_project, **{name: _before(days, now) for name, days in fixed.items()})
+    changes = None if ages.traces is None else max(ages.traces, CHANGE_DAYS)
+    return Cutoffs(**of_project, **{name: _before(days, now) for name, days in {**fixed, "changes": changes}.items()})
 
 
 def sessions_cutoff(now: datetime) -> datetime:

@@ -182,9 +182,9 @@ def _old_reach(project_id: int, cutoffs: Cutoffs) -> "QuerySet[Reach] | None":
 
 
 def _old_changes(project_id: int, cutoffs: Cutoffs) -> "QuerySet[RunChange] | None":
-    if cutoffs.traces is None:
+    if cutoffs.changes is None:
         return None
-    return RunChange.objects.filter(project_id=project_id, received_at__lt=cutoffs.traces)
+    return RunChange.objects.filter(project_id=project_id, received_at__lt=cutoffs.changes)
 
 
 def _unused(model: Any) -> Callable[[int, Cutoffs], "QuerySet[Any] | None"]:

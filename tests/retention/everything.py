@@ -21,7 +21,7 @@ from dashboard.notify.models import Channel, Delivery, DigestMade, NotifySetting
 from dashboard.people.audit import audit
 from dashboard.people.models import AuditEntry, Invitation
 from dashboard.quarantine.gate.service import gate_ask
-from dashboard.quarantine.models import CodeOwnersFile, Notification, OwnerPattern, Policy, TestOwner
+from dashboard.quarantine.models import CodeOwnersFile, FixPlace, Notification, OwnerPattern, Policy, TestOwner
 from dashboard.quarantine.services import Actor, Terms, quarantine_create
 from dashboard.quarantine.states import Action, ActorKind
 from dashboard.retention.models import Retention
@@ -45,6 +45,7 @@ def furnish(project: Project) -> None:
         project=project, tests=[third], actor=Actor(ActorKind.PERSON, "anna"), terms=terms, action=Action.PROPOSE
     )
     TicketOpening.objects.create(quarantine=quarantine)
+    FixPlace.objects.create(event=quarantine.events.get(), place=FixPlace.Place.CODE, files=1)
     TestOwner.objects.create(test=new, owner="anna")
     gate_ask(upload=upload, exit_code=1, runner="")
     report = Report.objects.filter(project=project).order_by("pk")[0]

@@ -4,6 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from analytics.kernel.causes.onset_changes import FileGroup
 from analytics.kernel.causes.remedies import remedy
 from analytics.kernel.orders import OrderKind
 from analytics.rerun_context import CONTEXTS
@@ -111,6 +112,26 @@ class CauseSerializer(serializers.Serializer):
         return remedy(cause["category"])
 
 
+class OnsetChangeKindSerializer(serializers.Serializer):
+    what = serializers.ChoiceField([what.value for what in FileGroup])
+    changed = serializers.BooleanField(allow_null=True, help_text="Null where only a wider change is known.")
+    others = serializers.IntegerField(help_text="Other changes of the project with such a file.")
+    of = serializers.IntegerField()
+    chance = serializers.FloatField(
+        allow_null=True, help_text="That as many changes, drawn at random, have such a file; null without enough."
+    )
+
+
+class OnsetChangesSerializer(serializers.Serializer):
+    """Which kinds of files changed between its last pass and its first proof, as far as CI told."""
+
+    before = serializers.CharField(
+        allow_blank=True, help_text="Empty for a pull request, whose change is told from where it left its target."
+    )
+    after = serializers.CharField()
+    kinds = OnsetChangeKindSerializer(many=True)
+
+
 class ChangeSerializer(serializers.Serializer):
     """Where its failure rate changed: most likely at `report`, between `low` and `high`."""
 
@@ -157,6 +178,7 @@ class FindingSerializer(serializers.Serializer):
     order = OrderSerializer(allow_null=True)
     duration = DurationSerializer(allow_null=True)
     causes = CauseSerializer(many=True)
+    onset_changes = OnsetChangesSerializer(allow_null=True, help_text="Null where CI did not tell what changed.")
     unjudged = serializers.ListField(
         child=serializers.CharField(), help_text="Causes for which there was not enough data to look."
     )

@@ -20,7 +20,7 @@ from analytics.models import (
     TestSketch,
     TouchedFailure,
 )
-from dashboard.quarantine.models import Member, Quarantine, QuarantineEvent
+from dashboard.quarantine.models import FixPlace, Member, Quarantine, QuarantineEvent
 from dashboard.retention.export.kinds import Columns, Kind, Table
 from ingest.models import (
     Attempt,
@@ -363,6 +363,13 @@ TABLES = (
         },
         lambda project: QuarantineEvent.objects.filter(quarantine__project=project).order_by("pk"),
         quarantine="quarantine_id",
+    ),
+    _table(
+        "fix_places",
+        {**_same(_I, "quarantine", "version", "files"), **_same(_T, "place", "before", "after"), "found_at": _AT},
+        lambda project: FixPlace.objects.filter(event__quarantine__project=project).order_by("pk"),
+        quarantine="event__quarantine_id",
+        version="event__version",
     ),
     _table(
         "predictions",

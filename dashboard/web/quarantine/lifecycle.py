@@ -7,6 +7,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from analytics.kernel.lifecycle import Share, TimeToFix
+from analytics.wording import counted
+from dashboard.quarantine.fix_places import PlaceShares
 from dashboard.quarantine.lifecycle import Lifecycle, Outcome, Period, lifecycle_of
 from dashboard.web.decorators import project_page
 from dashboard.web.page_context import PageContext
@@ -24,6 +26,17 @@ class ShareRow:
     share: Share
 
 
+@dataclass(frozen=True, slots=True)
+class ShareGroup:
+    """A line with several shares."""
+
+    title: str
+    word: str
+    shares: list[tuple[str, Share]]
+    missing: str = ""
+    """What is not in them."""
+
+
 @project_page
 def lifecycle(request: HttpRequest, project: Project) -> HttpResponse:
     found = lifecycle_of(project)
@@ -34,6 +47,7 @@ def lifecycle(request: HttpRequest, project: Project) -> HttpResponse:
         "rows": _rows(found.whole),
         "time": time_words(found.whole.time),
         "outcomes": _outcomes(found),
+        "groups": [_places(found.whole.places), _onsets(found)],
         "months": [(month, time_words(month.time)) for month in found.months],
     }
     return render(request, "quarantine/lifecycle.html", context)
@@ -55,6 +69,18 @@ def _rows(whole: Period) -> list[ShareRow]:
 def _outcomes(found: Lifecycle) -> list[tuple[str, int]]:
     counts = [(outcome.value, sum(life.outcome is outcome for life in found.lives)) for outcome in Outcome]
     return [(name, count) for name, count in counts if count]
+
+
+def _places(places: PlaceShares) -> ShareGroup:
+    """Where fixes are. Of a place nobody knows without the changes that CI sends."""
+    known = [(place.value, share) for place, share in places.shares.items() if share.is_known]
+    missing = f"{counted(places.unknown, 'fix', 'fixes')} of which it is not known" if places.unknown else ""
+    return ShareGroup("Where fixes are", "fix_place", known, missing)
+
+
+def _onsets(found: Lifecycle) -> ShareGroup:
+    known = [(what.value, share) for what, share in found.onset_changes.items() if share.is_known]
+    return ShareGroup("What changed when tests turned flaky", "onset_changes", known)
 
 
 def time_words(time: TimeToFix) -> str:

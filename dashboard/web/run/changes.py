@@ -20,7 +20,7 @@ def touch_sentences(project: Project, run: Run, numbers: Sequence[int]) -> dict[
     for number, touch in known.items():
         does = "Touches" if touch.answer is Answer.YES else "Does not touch"
         sentences[number] = f"{does} this change: {touch.reason}."
-        if number in evidence and evidence[number].word:
+        if number in evidence:
             sentences[number] += f" It passed at the base: {evidence[number].word}."
     return sentences
 

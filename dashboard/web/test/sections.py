@@ -29,6 +29,7 @@ from dashboard.quarantine.similar_fixes import SimilarFix, similar_fixes
 from dashboard.web.test import trends
 from dashboard.web.test.executions import Line
 from dashboard.web.test.failures import OTHERS, rows_by_signature, signature_texts
+from dashboard.web.test.reach import onset_table, reach_sentence
 from ingest.models import Project
 
 _NOT_ANALYSED = "not analysed"
@@ -118,6 +119,7 @@ def _evidence(failed_test: FailedTest) -> Section:
     line_of, found = failed_test.line_of, failed_test.evidence
     part = {
         "counts": counts,
+        "by_reach": reach_sentence(failed_test.project, failed_test.row.number),
         "contradictions": [
             (contradiction, line_of.get(contradiction.failing), line_of.get(contradiction.passing))
             for contradiction in found.contradictions
@@ -205,6 +207,7 @@ def _causes(failed_test: FailedTest) -> Section:
             "causes": causes,
             "analysed": failed_test.analysed,
             "unjudged": failed_test.finding["unjudged"],
+            "onset": onset_table(failed_test.finding["onset_changes"]),
             "fixes": _similar_fixes(failed_test, categories),
         },
     )

@@ -11,15 +11,19 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from analytics.reach.evidence import reach_evidence
+from analytics.reach.evidence import ReachEvidence, reach_evidence
 from analytics.reach.models import TouchedFailure
+from analytics.reach.ratios import JudgedFailure, ratios
 from analytics.reach.selectors import touched
 from analytics.reach.services import touched_note
+from analytics.reach.touches import Answer
+from analytics.services import analysis_refresh
 from dashboard.quarantine.gate import service
 from dashboard.quarantine.gate.run_uploads import not_understood
 from dashboard.quarantine.gate.service import gate_ask, gate_decide
 from dashboard.quarantine.models import GateDecision
 from dashboard.retention.services import retention_run
+from dashboard.web.test.reach import evidence_sentence
 from ingest.models import Project, Reach, ReachName, ReachSet, Run, RunChange, Test, Upload
 from ingest.processing import upload_process
 from ingest.services import token_create, upload_reprocess
@@ -241,7 +245,7 @@ def test_the_page_of_the_run_says_it_beside_the_failure(project: Project, admin_
 
 
 def test_untouched_code_makes_a_suspect_and_flaky_only_where_that_proved_right(
-    project: Project, monkeypatch: pytest.MonkeyPatch
+    project: Project, monkeypatch: pytest.MonkeyPatch, admin_client: Client
 ) -> None:
     now = timezone.now()
     send(project, junit([CART, TAX], at=now), reach_file(), commit="b" * 40, build_id="0", at=now - timedelta(days=5))
@@ -260,6 +264,24 @@ def test_untouched_code_makes_a_suspect_and_flaky_only_where_that_proved_right(
     monkeypatch.setattr("analytics.reach.ratios.ENOUGH", 0)
     upload = send(project, junit([CART, TAX], at=now), build_id="again", commit="1" * 40, at=now)
     assert reach_evidence(project, [number])[number].word == "flaky by reach", "it passed at the same commit"
+    analysis_refresh(project=project)
+    page = admin_client.get(f"/projects/{project.slug}/tests/{number}").content.decode()
+    assert "Flaky by reach: in 2 runs on 2 days it failed although it had passed at the base" in page
+    assert "1 of 1 judged failure without touch was flaky in this project. No quarantine or gate goes by it." in page
+
+
+@pytest.mark.parametrize(
+    ("days", "judged", "says"),
+    [
+        (1, 60, "Suspect by reach: in 3 runs on 1 day it failed although"),
+        (1, 60, "On 2 days it would be flaky by reach."),
+        (2, 49, "49 of 49 judged failures without touch were flaky in this project; it takes 50 of which 95 % were"),
+        (2, 50, "Flaky by reach: in 3 runs on 2 days"),
+    ],
+)
+def test_the_word_comes_with_what_it_rests_on(days: int, judged: int, says: str) -> None:
+    found = ReachEvidence(3, days, ratios([JudgedFailure(Answer.NO, True)] * judged))
+    assert says in evidence_sentence(found)
 
 
 def test_what_is_too_old_goes(project: Project) -> None:
@@ -270,5 +292,9 @@ def test_what_is_too_old_goes(project: Project) -> None:
     ReachName.objects.update(seen_at=old)
     ReachSet.objects.update(seen_at=old)
     retention_run(project=project)
-    assert not any(model.objects.exists() for model in (Reach, RunChange, ReachName, ReachSet))
+    assert not any(model.objects.exists() for model in (Reach, ReachName, ReachSet))
+    assert RunChange.objects.exists(), "what changed is needed for as long as the window"
+    RunChange.objects.update(received_at=timezone.now() - timedelta(days=91))
+    retention_run(project=project)
+    assert not RunChange.objects.exists()
     assert Test.objects.filter(project=project).count() == 2

@@ -43,8 +43,10 @@ def test_published_ratios_until_there_are_fifty_judged_failures() -> None:
 
 
 def test_untouched_failures_are_evidence_only_where_nearly_all_were_flaky() -> None:
-    assert ratios(judged(38, 0, 2, 10)).is_evidence, "0.95"
-    assert not ratios(judged(37, 0, 3, 10)).is_evidence
+    assert ratios(judged(57, 0, 3, 10)).is_evidence, "0.95"
+    assert not ratios(judged(56, 0, 4, 10)).is_evidence
+    assert ratios(judged(50, 0, 0, 0)).is_evidence
+    assert not ratios(judged(49, 0, 0, 50)).is_evidence, "49 cases, however right they are"
     assert not ratios(judged(0, 50, 0, 50)).is_evidence, "none was untouched"
 
 
