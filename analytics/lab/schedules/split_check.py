@@ -1,7 +1,7 @@
 """Whether the shards of a build ran what its split says, and other runs what was selected for them."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -114,6 +114,27 @@ def _selection(project: Project, run: Run, tests: Ints | None = None) -> ListedT
     missing = [name for selected in lists for name in selected.missing(named)]
     largest = max(lists, key=lambda selected: selected.split.collection.size)
     return ListedTests(largest.split, sum(len(selected.numbers) for selected in lists), missing)
+
+
+def runs_of_selections(project: Project, executed: Mapping[int, Ints]) -> set[int]:
+    """Of these runs, by the tests that each executed, those that ran nothing but what was selected for them out of
+    more: they do not tell how large the suite is."""
+    runs = Run.objects.filter(pk__in=executed, shard="").exclude(build_id="").values_list("pk", "build_id", "job")
+    builds = {build for _, build, _ in runs}
+    kept = Split.objects.select_related("collection").filter(project=project, kind=SELECT, build__in=builds)
+    numbers: dict[int, Ints] = {}
+    chosen: dict[tuple[str, str], list[Ints]] = {}
+    for split in kept:
+        places = parts_of(split)[0]
+        if len(places) < split.collection.size:
+            if split.collection_id not in numbers:
+                numbers[split.collection_id] = numbers_of(project, tests_of_split(split))
+            chosen.setdefault((split.build, split.job), []).append(numbers[split.collection_id][places])
+    return {
+        pk
+        for pk, build, job in runs
+        if (build, job) in chosen and np.isin(executed[pk], np.concatenate(chosen[build, job])).all()
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,15 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from analytics.lab.schedules.models import SELECT, Split
 from analytics.lab.schedules.split_check import split_check
+from dashboard.quarantine.gate.expected_size import RUNS, norm_of
 from dashboard.quarantine.services import Terms, quarantine_create
 from dashboard.quarantine.states import Action
-from ingest.models import Project, Test, Upload
+from ingest.models import Project, Run, Test, Upload
 from tests.api_client import Program, code
 from tests.conftest import Send
 from tests.lab.schedules.coverages import COVERED, keep_coverage
@@ -144,3 +146,38 @@ def test_the_run_page_says_whether_all_selected_tests_ran(
         "1 of 3 selected tests did not run.",
         [f"{NAMES[0][0]}: {FLAKY}"],
     )
+
+
+def norm(project: Project, upload: Upload) -> int | None:
+    run = Run.objects.get(pk=upload.run_id)
+    return norm_of(project, run, np.array(Test.objects.values_list("number", flat=True))).tests
+
+
+def test_runs_of_selections_do_not_lower_the_norm_of_whole_runs(
+    ci: Program, coverage: int, project: Project, send: Send
+) -> None:
+    for number in range(3):
+        send(document(NAMES), build_id=f"whole {number}", job="test")
+    for number in range(RUNS):
+        select(ci, coverage, build=str(number))
+        ran(send, CHOSEN, build_id=str(number))
+    assert norm(project, ran(send, [0, 1], build_id="cut short")) == len(NAMES)
+
+
+def test_a_run_of_more_than_its_selection_counts_in_the_norm(
+    ci: Program, coverage: int, project: Project, send: Send
+) -> None:
+    """Nobody takes whole runs out of the norm by asking for a selection of their build."""
+    for number in range(3):
+        select(ci, coverage, build=str(number))
+        send(document(NAMES), build_id=str(number), job="test")
+    assert norm(project, ran(send, [0, 1], build_id="cut short")) == len(NAMES)
+
+
+def test_a_run_without_a_kind_is_compared_with_whole_runs_rather_than_with_shards(project: Project, send: Send) -> None:
+    send(document(NAMES), build_id="1", job="test")
+    for index in (1, 2):
+        for build in ("1", "2"):
+            half = NAMES[index % 2 :: 2]
+            send(document(half), build_id=build, job="sharded", shard=f"{index}/2")
+    assert norm(project, send(document(NAMES[:20]), build_id="3", job="new")) == len(NAMES)
