@@ -8,6 +8,7 @@ import json
 import os
 import secrets
 import signal
+from dataclasses import replace
 from types import FrameType
 from typing import Any
 
@@ -58,6 +59,10 @@ def _journal(options: argparse.Namespace) -> tuple[Journal, Parameters]:
         parameters = Parameters.from_json(journal.head["parameters"])
         if options.words and tuple(options.words) != parameters.command:
             raise WrongCommand("the experiment was begun with another command: " + " ".join(parameters.command))
+        if options.budget:
+            journal.change_budget(options.budget)
+        if journal.budget:
+            parameters = replace(parameters, budget=journal.budget, has_budget=True)
         return journal, parameters
     if not options.words:
         raise WrongCommand("give the command after --, as in: flakeboard detect -- pytest tests/")

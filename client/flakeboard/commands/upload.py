@@ -47,7 +47,6 @@ def upload(options: argparse.Namespace) -> int:
 
 def _send_experiment(options: argparse.Namespace) -> int:
     journal = Journal.open(options.experiment)
-    journal.read_on()
     reply = Sender(Api(settings_of(options)), journal).send()
     console.say(str(reply.get("url") or ""))
     return 0

@@ -1,19 +1,22 @@
 """The journal of an experiment: a JSON line for everything that ran, so that nothing has to run twice.
 
 The procedure draws nothing but by its seed, and knows the time only as the journal has it. So a resumed experiment is
-the same procedure once more, and each step is answered out of the journal as long as there are answers."""
+the same procedure once more, and a step that is written down is answered out of the journal. With another budget the
+procedure asks for other steps in between; those that it asks for again still have their answers."""
 
 from __future__ import annotations
 
 import json
 import os
 import time
-from typing import Any, Callable, Mapping
+from collections import defaultdict, deque
+from hashlib import blake2b
+from typing import Any, Callable, Deque, Mapping
 
 from flakeboard.problems import Problem
 
 FOLDER = ".flakeboard"
-ANSWER = "answer"
+ANSWER, BUDGET = "answer", "budget"
 
 
 def path_of(name: str) -> str:
@@ -31,11 +34,17 @@ class Journal:
     ) -> None:
         self.path = path
         self.head = dict(head)
-        self.entries: list[dict[str, Any]] = []
+        self.entries: list[dict[str, Any]] = list(known or [])
         """Everything that ran, of this call and of those before it."""
         self.answer: dict[str, Any] | None = None
         """What the experiment found, as of the latest call that came to an end."""
-        self._known = list(known or [])
+        self.budget: float | None = None
+        """Minutes, where a later call gave others than the first."""
+        self.is_resumed = bool(known)
+        self._known: dict[str, Deque[dict[str, Any]]] = defaultdict(deque)
+        """By step: what earlier calls wrote down and this one has not asked for yet."""
+        for entry in self.entries:
+            self._known[entry["step"]].append(entry)
         self._spent = 0.0
         self._clock = clock
         self._since = clock()
@@ -61,12 +70,17 @@ class Journal:
             head, *known = [json.loads(line) for line in whole.split(b"\n") if line]
         except ValueError:
             raise Problem(f"{path} is not the journal of an experiment.") from None
+        if not all(isinstance(entry, dict) for entry in (head, *known)):
+            raise Problem(f"{path} is not the journal of an experiment.")
         if len(whole) != len(content):
             with open(path, "r+b") as file:
                 file.truncate(len(whole))
-        answers = [entry for entry in known if entry.get("kind") == ANSWER]
-        journal = cls(path, head, [entry for entry in known if entry.get("kind") != ANSWER], clock)
-        journal.answer = answers[-1]["answer"] if answers else None
+        journal = cls(path, head, [entry for entry in known if "step" in entry], clock)
+        for entry in known:
+            if entry.get("kind") == ANSWER:
+                journal.answer = entry["answer"]
+            elif entry.get("kind") == BUDGET:
+                journal.budget = entry["minutes"]
         return journal
 
     @property
@@ -74,41 +88,39 @@ class Journal:
         """Seconds of the whole experiment, as of the latest step."""
         return self._spent
 
-    @property
-    def replays(self) -> bool:
-        """Whether the next step is one that an earlier call ran."""
-        return bool(self._known)
-
     def step(self, what: Mapping[str, Any], compute: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
         """The outcome of a step: out of the journal, else computed and written down."""
-        if self._known:
-            entry = self._known.pop(0)
-            if {name: entry.get(name) for name in what} != json.loads(json.dumps(dict(what))):
-                raise Problem(
-                    "the journal does not fit: it was written by another version, or the options or tests are others."
-                )
-            self._since, self._spent = self._clock(), float(entry["spent"])
+        name = _name_of(what)
+        if self._known[name]:
+            entry = self._known[name].popleft()
+            self._since = self._clock()
         else:
             outcome = compute()
             now = self._clock()
-            self._spent, self._since = self._spent + now - self._since, now
-            entry = {**what, **outcome, "at": round(time.time(), 3), "spent": round(self._spent, 4)}
-            self._spent = entry["spent"]
+            took, self._since = now - self._since, now
+            known = {"step": name, "n": len(self.entries) + 1, "at": round(time.time(), 3), "took": round(took, 4)}
+            entry = {**what, **outcome, **known}
             self._append(entry)
-        self.entries.append(entry)
+            self.entries.append(entry)
+        self._spent = round(self._spent + entry["took"], 4)
         return entry
+
+    def change_budget(self, minutes: float) -> None:
+        self.budget = minutes
+        self._append({"kind": BUDGET, "minutes": minutes})
 
     def conclude(self, answer: dict[str, Any]) -> None:
         self.answer = answer
         self._append({"kind": ANSWER, "answer": answer})
 
-    def read_on(self) -> None:
-        """Take everything that is written down as having happened, without repeating the procedure."""
-        self.entries, self._known = [*self.entries, *self._known], []
-
     def _append(self, entry: dict[str, Any]) -> None:
         with open(self.path, "a", encoding="utf-8") as file:
             file.write(json.dumps(entry) + "\n")
+
+
+def _name_of(what: Mapping[str, Any]) -> str:
+    """Tells a step from others; equal ones are answered in turn."""
+    return blake2b(json.dumps(dict(what), sort_keys=True).encode(), digest_size=8).hexdigest()
 
 
 def _ignore(folder: str) -> None:

@@ -60,7 +60,6 @@ class Laboratory:
         self._reset = reset
         self._resets_failed = 0
         self._order_timeout = order_timeout
-        self._runs = 0
 
     @property
     def tests(self) -> list[int]:
@@ -119,7 +118,6 @@ class Laboratory:
     ) -> Outcome:
         if self.deadline is not None and self.spent >= self.deadline:
             raise BudgetSpent
-        self._runs += 1
         names = self.suite.names(order)
 
         def compute() -> dict[str, Any]:
@@ -127,7 +125,7 @@ class Laboratory:
                 return {**to_json(Outcome(NOT_RUN * len(order), (), 0.0)), "void": True}
             return to_json(executor.run(names, limit or self.limit(), **how))
 
-        entry = self.journal.step({"n": self._runs, **what, "order": list(order)}, compute)
+        entry = self.journal.step({**what, "order": list(order)}, compute)
         outcome = from_json(entry)
         self._count_resets(outcome)
         if not outcome.ended and not outcome.void:
@@ -140,8 +138,7 @@ class Laboratory:
         """Run an order that only the runner knows, by its seed: what ran, and how. Without a round it is repeated."""
         if self.deadline is not None and self.spent >= self.deadline:
             raise BudgetSpent
-        self._runs += 1
-        what = {"n": self._runs, "kind": ORDER if round else REPEAT, "round": round, "how": "seed", "seed": str(seed)}
+        what = {"kind": ORDER if round else REPEAT, "round": round, "how": "seed", "seed": str(seed)}
 
         def compute() -> dict[str, Any]:
             if not self._was_reset():

@@ -54,9 +54,8 @@ class Workplace:
     def laboratory(self, say: Say, may_fork: bool = True) -> tuple[Laboratory, Collection]:
         """Collect twice: ids that differ are named and take no part."""
         parameters, limit = self._parameters, self.first_limit
-        resumed = self._journal.replays
         first = self.collect("first", lambda: self.process.collect(limit))
-        if resumed and self.process.collect(limit).ids != first.ids:
+        if self._journal.is_resumed and self.process.collect(limit).ids != first.ids:
             raise Problem("the suite is not the one of the experiment: other tests are collected now.")
         self._choose_fork(first, may_fork)
         second = self.collect("second", self.fork.start if self.fork else lambda: self.process.collect(limit))

@@ -24,16 +24,16 @@ from tests.lab.detect.worlds import Simulated, World, suite, write_project
 WORLD = World(TESTS, brittles={TESTS[12]: [TESTS[3]]}).victim(TESTS[2], TESTS[17], cleaners=[TESTS[9]])
 
 
-def experiment(path: str, resumes: bool = False) -> tuple[list[Any], int]:
+def experiment(path: str, resumes: bool = False, seconds: float = 700) -> tuple[list[Any], int]:
     """What a simulated experiment found, and how many orders were run for it now."""
     executor = Simulated(WORLD)
     journal = Journal.open(path, executor.clock) if resumes else Journal.create(path, {"key": "k"}, executor.clock)
-    procedure = run_procedure(Laboratory(TESTS, journal, executor), orders=6, budget=700 / 60)
+    procedure = run_procedure(Laboratory(TESTS, journal, executor), orders=6, budget=seconds / 60)
     found = [
         (each.test, each.kind, each.role, each.order, each.groups, each.notes) for each in procedure.known.values()
     ]
-    spent = [(entry["n"], entry["order"], entry["spent"]) for entry in journal.entries if "order" in entry]
-    return [found, procedure.ended, spent], len(executor.orders)
+    took = [(entry["n"], entry["order"], entry["took"]) for entry in journal.entries if "order" in entry]
+    return [found, procedure.ended, journal.spent, took], len(executor.orders)
 
 
 def test_a_journal_that_breaks_off_anywhere_leads_to_the_same_end(tmp_path: Path) -> None:
@@ -55,19 +55,35 @@ def test_a_journal_that_breaks_off_anywhere_leads_to_the_same_end(tmp_path: Path
         assert cut.read_bytes().count(b"\n") == lines
 
 
-def test_a_journal_of_another_experiment_is_refused(tmp_path: Path) -> None:
-    path = str(tmp_path / "journal.jsonl")
-    experiment(path)
-    executor = Simulated(WORLD)
-    lab = Laboratory(TESTS, Journal.open(path, executor.clock), executor)
-    with pytest.raises(Problem, match="the journal does not fit"):
-        run_procedure(lab, orders=6, seed="another")
+def test_another_budget_runs_nothing_twice(tmp_path: Path) -> None:
+    """An experiment whose budget ended it, resumed with a larger one, ends like one that had it from the beginning."""
+    (found, ended, spent, _), runs = experiment(str(tmp_path / "whole.jsonl"), seconds=700)
+    path = str(tmp_path / "short.jsonl")
+    (few, few_ended, _, _), first = experiment(path, seconds=150)
+    (more, more_ended, more_spent, took), then = experiment(path, resumes=True, seconds=700)
+    assert few_ended == "budget" and few != found and first > 5
+    assert (more, more_ended, more_spent) == (found, ended, spent)
+    assert len(took) == first + then < first + runs, "some of what the short one ran was asked for again"
+    assert len({number for number, _, _ in took}) == len(took)
+
+
+@pytest.mark.processes
+def test_the_command_resumes_with_another_budget(detect: Command) -> None:
+    """The new budget counts, also for a later call that names none."""
+    write_project(PLANTED, detect.folder)
+    assert detect("--no-upload", "--seed", "s", "--experiment", "k", "--orders", "3", "--budget", "0.0001").code == 1
+    call = detect("--no-upload", "--resume", "k", "--budget", "5", command=())
+    assert (call.code, call.told["ended"]) == (0, "orders")
+    assert call.groups(SMALL[1]) == [([SMALL[7]], [])]
+    again = detect("--no-upload", "--resume", "k", command=())
+    assert again.told == call.told
 
 
 def test_what_is_no_journal_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "text").write_text("hello\n")
-    with pytest.raises(Problem, match="is not the journal of an experiment"):
-        Journal.open(str(tmp_path / "text"))
+    for text in ("hello\n", "1\n2\n"):
+        (tmp_path / "text").write_text(text)
+        with pytest.raises(Problem, match="is not the journal of an experiment"):
+            Journal.open(str(tmp_path / "text"))
 
 
 SMALL = suite(3, 3)
