@@ -66,6 +66,14 @@ def test_a_test_that_is_called_as_its_module_is_found(project: Project, send: Se
     assert numbers_of(project, collected).tolist() == [stored[""].number, stored["test_b"].number]
 
 
+def test_a_test_that_is_called_as_its_module_is_found_in_a_named_suite(project: Project, send: Send) -> None:
+    cases = "".join(f'<testcase classname="test_a" name="{name}"/>' for name in ("test_a", "test_b"))
+    send(f'<testsuite name="unit">{cases}</testsuite>'.encode(), build_id="1")
+    number = {test.name: test.number for test in Test.objects.all()}
+    names = [("test_a", name, "test_a.py") for name in ("test_b", "test_a")]
+    assert numbers_of(project, CollectedTests(names)).tolist() == [number["test_b"], number["test_a"]]
+
+
 def test_tests_without_a_class_are_told_apart_by_their_files(project: Project, send: Send) -> None:
     cases = '<testcase name="test_x" file="a.py"/><testcase name="test_x" file="b.py"/>'
     send(f'<testsuites><testsuite name="pytest">{cases}</testsuite></testsuites>'.encode(), build_id="1")

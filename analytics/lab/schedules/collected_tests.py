@@ -126,10 +126,16 @@ def _stored(project: Project, names: Sequence[Name]) -> dict[Name, int]:
 
 def _by_name(project: Project, names: Sequence[Name]) -> dict[Name, int]:
     """Tests of reports that name a suite too: by class and name, where these are of one test alone."""
-    wanted = {(stable_name(classname), stable_name(name)): (classname, name, file) for classname, name, file in names}
+    wanted = {_class_and_name(*name): name for name in names}
     rows = Test.objects.filter(project=project, classname__in={classname for classname, _ in wanted}).exclude(suite="")
     found: dict[Name, list[int]] = {}
     for classname, name, number in rows.values_list("classname", "name", "number"):
         if (classname, name) in wanted:
             found.setdefault(wanted[classname, name], []).append(number)
     return {name: numbers[0] for name, numbers in found.items() if len(numbers) == 1}
+
+
+def _class_and_name(classname: str, name: str, file: str) -> tuple[str, str]:
+    """As a test is stored: a class that says no more than the name is left out."""
+    stable_class, name = stable_name(classname), stable_name(name)
+    return "" if stable_class == name else stable_class, name
