@@ -16,6 +16,7 @@ from analytics.lab.schedules.splits import (
     Difference,
     NewSplit,
     SplitKey,
+    alone,
     answer_for,
     selection_keep,
     split_keep,
@@ -117,7 +118,10 @@ def _split(project: Project, wish: ScheduleRequest) -> Schedule:
     key = SplitKey.of(wish.build, wish.job, wish.total, wish.index)
     split, is_new = split_of(project, key), False
     if split is None:
-        split, is_new = split_keep(project, key, wish.by, wish.tests, _new_split(project, wish))
+        with alone(project, key):
+            split = split_of(project, key)
+            if split is None:
+                split, is_new = split_keep(project, key, wish.by, wish.tests, _new_split(project, wish))
     answer = answer_for(split, wish.tests, wish.index)
     warnings = [] if answer.difference is None else [_differs(answer.difference)]
     if split.by != wish.by:

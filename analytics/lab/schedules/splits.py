@@ -3,11 +3,12 @@
 import json
 import re
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, OperationalError, connection, transaction
 
 from analytics.lab.schedules.collected_tests import CollectedTests, key_digest
 from analytics.lab.schedules.models import SELECT, SHARD, Collection, Split
@@ -73,6 +74,18 @@ class ShardAnswer:
 def split_of(project: Project, key: SplitKey) -> Split | None:
     found = Split.objects.select_related("collection").filter(project=project)
     return found.filter(kind=SHARD, build=key.build, job=key.job, total=key.total).first()
+
+
+@contextmanager
+def alone(project: Project, key: SplitKey) -> Iterator[None]:
+    """Shards of a build that ask at once come one after the other: the first decides, the others find its split.
+
+    Whoever waits longer than the database lets anybody wait for a lock goes on: the first to store its split decides."""
+    name = f"split\n{project.pk}\n{key.build}\n{key.job}\n{key.total}"
+    with transaction.atomic():
+        with suppress(OperationalError), transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [name])
+        yield
 
 
 def split_keep(project: Project, key: SplitKey, by: str, tests: CollectedTests, made: NewSplit) -> tuple[Split, bool]:

@@ -1,9 +1,13 @@
 """Shards that ask at the same moment, while results arrive: their union is the suite, each test once (C3)."""
 
 import random
+import threading
+from typing import Any
 
 import pytest
+from django.db import connection
 
+from analytics.lab.schedules import scheduler, splits
 from analytics.lab.schedules.models import Split
 from ingest.metadata import RunMetadata
 from ingest.models import Project
@@ -32,7 +36,9 @@ def upload(project: Project, names: Names, build: str, seed: int) -> None:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("seed", range(3))
-def test_sixteen_shards_at_once_run_every_test_once(shop: Project, seed: int) -> None:
+def test_sixteen_shards_at_once_run_every_test_once(shop: Project, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    computed, compute = [], scheduler._new_split
+    monkeypatch.setattr(scheduler, "_new_split", lambda *given: computed.append(given) or compute(*given))
     token = token_create(project=shop, name="ci", scope="upload")[1]
     names = names_of(120)
     odd = random.Random(seed).randrange(SHARDS)
@@ -53,6 +59,28 @@ def test_sixteen_shards_at_once_run_every_test_once(shop: Project, seed: int) ->
     results.insert(odd, ask(odd))
     ran = [name for tests in results[:SHARDS] for name in tests]
     assert sorted(ran) == sorted({name for tests in collected for _, name, _ in tests})
-    assert Split.objects.count() == 1
+    assert (Split.objects.count(), len(computed)) == (1, 1)
     retried = random.Random(seed).randrange(SHARDS)
     assert ask(retried) == results[retried]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_shard_that_waits_too_long_for_another_asks_without_it(shop: Project) -> None:
+    held, answered = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with splits.alone(shop, splits.SplitKey("77", "test", SHARDS)):
+            held.set()
+            answered.wait()
+
+    def ask() -> Any:
+        held.wait()
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute("SET lock_timeout = '50ms'")
+            token = token_create(project=shop, name="ci", scope="upload")[1]
+            return shard(Program(token), names_of(120), 1, SHARDS)
+        finally:
+            answered.set()
+
+    assert sum(map(len, at_once(hold, ask)[1]["shards"])) == 120
