@@ -80,7 +80,7 @@ def split_of(project: Project, key: SplitKey) -> Split | None:
 def alone(project: Project, key: SplitKey) -> Iterator[None]:
     """Shards of a build that ask at once come one after the other: the first decides, the others find its split.
 
-    Whoever waits longer than the database lets anybody wait for a lock goes on: the first to store its split decides."""
+    Whoever waits longer than the database lets anybody wait goes on: then the first to store its split decides."""
     name = f"split\n{project.pk}\n{key.build}\n{key.job}\n{key.total}"
     with transaction.atomic():
         with suppress(OperationalError), transaction.atomic(), connection.cursor() as cursor:

@@ -11,7 +11,7 @@ import os
 import time
 from collections import defaultdict, deque
 from hashlib import blake2b
-from typing import Any, Callable, Deque, Mapping
+from typing import Any, Callable, Mapping
 
 from flakeboard.problems import Problem
 
@@ -41,7 +41,7 @@ class Journal:
         self.budget: float | None = None
         """Minutes, where a later call gave others than the first."""
         self.is_resumed = bool(known)
-        self._known: dict[str, Deque[dict[str, Any]]] = defaultdict(deque)
+        self._known: dict[str, deque[dict[str, Any]]] = defaultdict(deque)
         """By step: what earlier calls wrote down and this one has not asked for yet."""
         for entry in self.entries:
             self._known[entry["step"]].append(entry)

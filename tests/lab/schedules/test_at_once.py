@@ -66,6 +66,7 @@ def test_sixteen_shards_at_once_run_every_test_once(shop: Project, seed: int, mo
 
 @pytest.mark.django_db(transaction=True)
 def test_a_shard_that_waits_too_long_for_another_asks_without_it(shop: Project) -> None:
+    token = token_create(project=shop, name="ci", scope="upload")[1]
     held, answered = threading.Event(), threading.Event()
 
     def hold() -> None:
@@ -78,7 +79,6 @@ def test_a_shard_that_waits_too_long_for_another_asks_without_it(shop: Project) 
         try:
             with connection.cursor() as cursor:
                 cursor.execute("SET lock_timeout = '50ms'")
-            token = token_create(project=shop, name="ci", scope="upload")[1]
             return shard(Program(token), names_of(120), 1, SHARDS)
         finally:
             answered.set()
