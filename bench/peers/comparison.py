@@ -57,12 +57,16 @@ def run(subjects: int = 5, planted: int = 10) -> Iterable[Outcome]:
         dependent += len(suite.dependent)
         for name, finding, tests in _measured(suite, tools):
             scores[name].add(suite, finding, tests)
-            found = len(suite.dependent & set(finding.partners))
-            print(
-                f"  {suite.name}: {name} found {found} of {len(suite.dependent)}, {finding.seconds:.0f} s", flush=True
-            )
+            print(f"  {suite.name}: {name} {_told(suite, finding)}", flush=True)
     _print_table(scores, dependent)
     yield from _judged(scores, dependent)
+
+
+def _told(suite: KnownSuite, finding: Finding) -> str:
+    own = Score()
+    own.add(suite, finding, 1)
+    cut = ", cut" if finding.is_cut else ""
+    return f"found {own.found} of {len(suite.dependent)}, {own.right} with partners, {finding.seconds:.0f} s{cut}"
 
 
 def _measured(suite: KnownSuite, tools: dict[str, Tool]) -> Iterable[tuple[str, Finding, int]]:

@@ -36,3 +36,10 @@ def say(text: str) -> None:
 def warn(text: str) -> None:
     """Write a warning to stderr."""
     write(PREFIX + "warning: " + plain(text, 2_000), sys.stderr)
+
+
+def duration(seconds: float) -> str:
+    """A time to wait, in the unit that a person would say it in."""
+    if seconds < 90:
+        return f"{max(seconds, 1):.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 90 * 60 else f"{seconds / 3600:.1f} h"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Callable, Sequence
 
+from flakeboard.console import duration
 from flakeboard.detection.classification import classify
 from flakeboard.detection.crashes import without_crashes
 from flakeboard.detection.execution.outcomes import PASS, Outcome
@@ -31,7 +32,8 @@ class Procedure:
         self.passing: dict[int, list[Sequence[int]]] = {}
         """By test: the orders in which it passed, but for the original one."""
         self.ended = "orders"
-        self._say = say
+        self.say = say
+        self._began = lab.spent
 
     @property
     def budget(self) -> float:
@@ -52,7 +54,7 @@ class Procedure:
                 f"the budget of {self.budget:.0f} s is below one run of the original order ({seconds:.1f} s; "
                 f"{self.lab.spent:.1f} s are spent)."
             )
-        self.lab.deadline = self.budget
+        self.lab.deadline, self._began = self.budget, self.lab.spent
         count = min(parameters.orders, fit)
         rounds = Rounds(self.lab.suite, parameters.how, parameters.seed, count, parameters.reverses)
         try:
@@ -71,11 +73,19 @@ class Procedure:
         """Run a round, and tell what it brought; returns the tests that were not known before."""
         new, failed = self.run_order(current.order, current.number, current.how, current.seed, current.is_usual)
         if failed is None:
-            self._say(f"order {current.number} of {count} is void: --reset failed")
+            self.say(f"order {current.number} of {count} is void: --reset failed")
             return []
         about = current.how.replace("-", " ") if current.how.startswith("reverse-of") else current.how
-        self._say(f"order {current.number} of {count}, {about}: {failed} failed, {len(new)} new")
+        self.say(
+            f"order {current.number} of {count}, {about}: {failed} failed, {len(new)} new{self._left(current, count)}"
+        )
         return new
+
+    def _left(self, current: Round, count: int) -> str:
+        """About how long the other orders take, which have half of the budget."""
+        usual = (self.lab.spent - self._began) / current.number
+        left = min(usual * (count - current.number), self.budget / 2 - self.lab.spent)
+        return f"; about {duration(left)} left" if current.number < count and left > 0 else ""
 
     def run_order(
         self, order: Sequence[int], round: int, how: str, seed: str = "", usual: bool = True
@@ -142,7 +152,7 @@ class Procedure:
                     self.lab.leave_out(order[step], f"ended the process in a part of the suite ({how})")
                 elif not outcome.void:
                     self._look(order, outcome, how, usual=True, round=number)
-            self._say(f"{how}: {total:,} parts of the suite, {failed:,} with a failure")
+            self.say(f"{how}: {total:,} parts of the suite, {failed:,} with a failure")
 
     def order_dependent(self) -> list[Finding]:
         return [finding for finding in self.known.values() if finding.kind == OD]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import types
 from typing import Any, Iterator, Mapping
 
+CACHE = "cache of "
+"""Before the name of a function whose cache is meant."""
 _DEPTH = 4
 _ITEMS = 200
 _LETTERS = 500
@@ -42,7 +44,7 @@ def _held_by_class(full: str, kind: type) -> Iterator[tuple[str, str]]:
 def _held(full: str, value: Any) -> Iterator[tuple[str, str]]:
     cached = _cache_of(value)
     if cached:
-        yield f"cache of {full}", cached
+        yield CACHE + full, cached
     elif not issubclass(type(value), _CODE) and not issubclass(type(value), type):
         yield full, fingerprint(value)
 

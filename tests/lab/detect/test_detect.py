@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -25,7 +26,9 @@ def test_victims_and_brittle_tests_are_found_with_their_partners(detect: Command
     assert call.groups(BRITTLE) == [([SETTER], [])]
     _look_at_the_answer(call.told)
     assert f"pytest '{POLLUTER}' '{VICTIM}'" in call.printed
-    assert "order 1 of 4, reverse-class-method: 1 failed, 1 new" in call.printed
+    assert re.search(r"order 1 of 4, reverse-class-method: 1 failed, 1 new; about \d+ (s|min) left\n", call.printed)
+    assert re.search(r"order 4 of 4, [\w -]+: \d failed, \d new\n", call.printed), "nothing is left then"
+    assert re.search(rf"looking for what {VICTIM} depends on; at most \d+ min left\n", call.printed)
 
 
 def _look_at_the_answer(told: dict[str, Any]) -> None:

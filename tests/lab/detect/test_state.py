@@ -57,7 +57,7 @@ def test_what_is_left_is_named(tmp_path: Path, module: types.ModuleType, monkeyp
     assert left(tmp_path, lambda: setattr(module.kind, "instance", object())) == [
         "`planted_module.kind.instance` changed"
     ]
-    assert left(tmp_path, lambda: module.cached(1)) == ["`cache of planted_module.cached` changed"]
+    assert left(tmp_path, lambda: module.cached(1)) == ["the cache of `planted_module.cached` changed"]
     assert left(tmp_path, lambda: (tmp_path / "left.txt").touch()) == ["file `left.txt` created"]
     assert left(tmp_path, lambda: monkeypatch.chdir(tmp_path)) == ["the working folder changed"]
     assert left(tmp_path, lambda: monkeypatch.syspath_prepend(str(tmp_path / "more"))) == ["the sys.path changed"]

@@ -73,7 +73,7 @@ def _paragraph(lab: Laboratory, finding: Finding) -> Iterator[str]:
     yield from (f"  {line}" for line in finding.state)
     if finding.fixture:
         yield "  a fixture that resets it:"
-        yield from ("    " + line for line in finding.fixture.splitlines())
+        yield from (f"    {line}".rstrip() for line in finding.fixture.splitlines())
     if finding.after_failure:
         yield "  it failed after another failure in the same order"
     if not finding.usual:
@@ -84,7 +84,8 @@ def _paragraph(lab: Laboratory, finding: Finding) -> Iterator[str]:
 def _group(lab: Laboratory, finding: Finding, group: Group) -> Iterator[str]:
     ends = "passes" if finding.role == BRITTLE else "fails"
     names = ", then ".join(lab.suite.names(group.tests))
-    yield f"  after {names} it {ends} {group.shown} of {group.of}"
+    comma = "," if len(group.tests) > 1 else ""
+    yield f"  after {names}{comma} it {ends} {group.shown} of {group.of}"
     if group.cleaners:
         yield f"    and passes if {' or '.join(lab.suite.names(group.cleaners))} runs between"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from flakeboard.console import duration
 from flakeboard.detection.findings import NOD, VICTIM, Finding
 from flakeboard.detection.laboratory import BudgetSpent
 from flakeboard.detection.procedure import Procedure
@@ -19,6 +20,8 @@ def find_dependencies(procedure: Procedure, suspects: Suspects) -> None:
         finding = waiting.pop(0)
         left = max(procedure.budget - procedure.lab.spent, 0.0)
         procedure.lab.deadline = procedure.lab.spent + left / (len(waiting) + 1)
+        name = procedure.lab.suite.cases[finding.test].id
+        procedure.say(f"looking for what {name} depends on; at most {duration(left)} left")
         try:
             _explain(procedure, finding, suspects)
         except BudgetSpent:

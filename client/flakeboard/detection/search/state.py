@@ -7,6 +7,7 @@ from typing import Dict, Sequence, Tuple
 from flakeboard.detection.execution.outcomes import Outcome
 from flakeboard.detection.findings import Finding
 from flakeboard.detection.laboratory import Laboratory
+from flakeboard.plugin.lab_values import CACHE
 
 Change = Dict[Tuple[str, str], Tuple[str, str]]
 """Aspect and name -> fingerprints before and after; an empty one is absent."""
@@ -33,7 +34,8 @@ def name_state(lab: Laboratory, finding: Finding, passing: Sequence[Sequence[int
         left = {key: change for key, change in left.items() if key not in harmless} or _without_imports(left)
     names = ", then ".join(lab.suite.names(group.tests))
     ends = f", {lab.suite.names(cleaner)[0]} restores it" if restored else ""
-    finding.state = [f"{names} leaves {_described(key, change)}{ends}" for key, change in list(left.items())[:_MOST]]
+    leave = f"{names}, leave" if len(group.tests) > 1 else f"{names} leaves"
+    finding.state = [f"{leave} {_described(key, change)}{ends}" for key, change in list(left.items())[:_MOST]]
 
 
 def leftovers(outcome: Outcome, step: int) -> list[str]:
@@ -84,6 +86,8 @@ def _described(key: tuple[str, str], change: tuple[str, str]) -> str:
     before, after = change
     if aspect == "module":
         return f"module `{name}` {'imported' if not before else 'removed' if not after else 'replaced'}"
+    if aspect == "global" and name.startswith(CACHE):
+        return f"the cache of `{name[len(CACHE) :]}` changed"
     how = "set" if not before else "removed" if not after else "changed"
     words = {"environment": f"`{name}` {how} in the environment", "process": f"the {name} {how}"}
     words.update({"logging": f"logger `{name}` {how}", "open file": f"`{name}` {'open' if not before else 'closed'}"})
