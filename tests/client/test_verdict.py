@@ -61,6 +61,18 @@ def test_a_summary_says_what_helps_against_a_flaky_test() -> None:
     assert second.endswith("It is flaky\\. |"), "from an older server, or nonsense"
 
 
+def test_a_summary_links_to_fixes_of_tests_like_it_and_to_nothing_else() -> None:
+    address = "https://github.com/corp/shop/compare/" + "a" * 40 + "..." + "b" * 40
+    nonsense = ["javascript:alert(1)", "https://x/)[a](http://y", "https://x/ y", 7, "https://x/|"]
+    row = {"name": "test_total", "class": "flaky", "sentence": "It is flaky.", "fixes": [*nonsense, address]}
+    known = decision_from({"decided": True, "failing": [row, {**row, "fixes": "https://x"}]})
+    first, second = (line for line in github_summary.summary(known, 1, 1).splitlines() if "test\\_total" in line)
+    assert first.endswith(f"It is flaky\\. Fixes of tests like it: [1]({address}) |")
+    assert second.endswith("It is flaky\\. |")
+    four = decision_from({"decided": True, "failing": [{**row, "fixes": [address] * 4}]})
+    assert len(four.failing[0].fixes) == 3
+
+
 def test_a_summary_has_no_markup_from_outside() -> None:
     text = github_summary.summary(nasty(), 1, 1)
     assert "<img>" not in text and "javascript" not in text

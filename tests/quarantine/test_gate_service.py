@@ -220,7 +220,16 @@ def test_everything_is_kept_of_a_failing_test(history: None, send: Send, quarant
         "touches_change": "unknown",
         "touches_why": "CI did not tell what changed",
         "remedy": "",
+        "fixes": [],
     }
+
+
+def test_a_failing_test_comes_with_fixes_of_tests_like_it(send: Send, monkeypatch: pytest.MonkeyPatch) -> None:
+    address = "https://x.example/compare/a...b"
+    answer = lambda project, causes: {test.number: [address] for test in Test.objects.filter(project=project)}  # noqa: E731
+    monkeypatch.setattr("dashboard.quarantine.gate.service.fix_addresses", answer)
+    decision = decide(send(report(test_03="fail"), build_id="b", branch="main"), runner="pytest")
+    assert [row["fixes"] for row in decision.failing] == [[address]]
 
 
 @pytest.mark.parametrize(

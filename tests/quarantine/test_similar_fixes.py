@@ -6,9 +6,10 @@ from django.test import Client
 from analytics.models import TestFinding
 from analytics.services import analysis_refresh
 from dashboard.notify.models import TrackerSettings
+from dashboard.notify.tickets.drafts import draft_of
 from dashboard.quarantine.models import Quarantine
 from dashboard.quarantine.services import quarantine_act
-from dashboard.quarantine.similar_fixes import compare_address, similar_fixes
+from dashboard.quarantine.similar_fixes import compare_address, fix_addresses, similar_fixes
 from dashboard.quarantine.states import Action
 from ingest.models import Project, Run, Test
 from tests.notify.conftest import browser
@@ -102,3 +103,22 @@ def test_else_the_address_of_a_build_does(project: Project, send, build: str, ad
     send(report(2), build_id="1")
     Run.objects.update(build_url=build)
     assert compare_address(project, OLD, NEW) == (f"{address}{OLD}...{NEW}" if address else "")
+
+
+def test_tickets_and_the_gate_link_to_it_too(fixed: Quarantine, project: Project, send, quarantined) -> None:
+    Run.objects.update(build_url="https://github.com/corp/shop/actions/runs/12")
+    comparison = f"https://github.com/corp/shop/compare/{OLD}...{NEW}"
+    assert f"Confirmed fixes of tests like it:\n\n- `test_01`: {comparison}\n" in draft_of(quarantined("test_02")).body
+    assert "Confirmed fixes" not in draft_of(quarantined("test_05")).body
+    number = number_of("test_02")
+    assert fix_addresses(project, {number: ["time"], number_of("test_05"): []}) == {
+        number: [comparison],
+        number_of("test_05"): [],
+    }
+
+
+def test_an_error_in_looking_for_fixes_keeps_nobody_from_an_answer(
+    fixed: Quarantine, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dashboard.quarantine.similar_fixes._confirmed", lambda _: 1 / 0)
+    assert fix_addresses(project, {number_of("test_02"): ["time"]}) == {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -29,6 +30,8 @@ class FailingTest:
     """In the server's project."""
     remedy: str = ""
     """What helps against its cause; empty where none is known."""
+    fixes: tuple[str, ...] = ()
+    """Addresses of comparisons of commits that fixed tests like it."""
 
     @property
     def about(self) -> str:
@@ -98,7 +101,17 @@ def _failing_test(row: dict[str, Any]) -> FailingTest:
         touches=_touches(row),
         number=number if isinstance(number, int) and not isinstance(number, bool) else None,
         remedy=_text(row.get("remedy")),
+        fixes=_addresses(row.get("fixes")),
     )
+
+
+_ADDRESS = re.compile(r"https?://[\w.:/%+~-]{1,500}\Z", re.ASCII)
+
+
+def _addresses(value: Any) -> tuple[str, ...]:
+    """At most three that cannot be anything else."""
+    texts = [text for text in value if isinstance(text, str)] if isinstance(value, list) else []
+    return tuple(text for text in texts if _ADDRESS.match(text))[:3]
 
 
 _TOUCHES = {"no": "Does not touch this change: {}.", "yes": "Touches this change: {}."}

@@ -55,7 +55,9 @@ def summary(decision: Decision, exit_code: int, own_code: int) -> str:
 
 def _about(test: FailingTest) -> str:
     what = ": ".join(part for part in (test.kind, test.about) if part)
-    return markdown(f"{what} What helps: {test.remedy}" if test.remedy else what)
+    text = markdown(f"{what} What helps: {test.remedy}" if test.remedy else what)
+    links = ", ".join(f"[{number}]({redact(address)})" for number, address in enumerate(test.fixes, 1))
+    return f"{text} Fixes of tests like it: {links}" if links else text
 
 
 def markdown(text: str) -> str:

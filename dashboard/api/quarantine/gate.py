@@ -88,6 +88,11 @@ class _FailingBase(serializers.Serializer):
         """Decisions of before have none."""
         return str(row.get("remedy", ""))
 
+    fixes = serializers.SerializerMethodField(help_text="Comparisons of commits that fixed tests like it; at most 3.")
+
+    def get_fixes(self, row: dict[str, Any]) -> list[str]:
+        return list(row.get("fixes", ()))
+
 
 _CLASS = serializers.ChoiceField(
     GATE_CLASSES,
@@ -181,6 +186,7 @@ _EXAMPLE = OpenApiExample(
                 "touches_change": "no",
                 "touches_why": "none of its 214 functions, 3 files",
                 "remedy": "",
+                "fixes": [],
             }
         ],
     },

@@ -14,6 +14,7 @@ from dashboard.notify.tickets.tracker import Draft
 from dashboard.quarantine.gate.service import rows_of
 from dashboard.quarantine.models import Quarantine
 from dashboard.quarantine.selectors import members_of
+from dashboard.quarantine.similar_fixes import similar_fixes
 from ingest.models import Test
 
 PLACES = ("title", "body", "url", "owner")
@@ -63,7 +64,17 @@ def _helps(quarantine: Quarantine, tests: Sequence[Test]) -> str:
     rows = rows_of(columns, [test.number for test in tests])
     causes = dict.fromkeys(cause for test in tests if test.number in rows for cause in rows[test.number].causes)
     lines = [f"- {cause}: {remedy(cause)}" for cause in causes if remedy(cause)]
-    return f"What helps, by cause:\n\n{chr(10).join(lines)}\n\n" if lines else ""
+    helps = f"What helps, by cause:\n\n{chr(10).join(lines)}\n\n" if lines else ""
+    return helps + _fixes(quarantine, tests, list(causes))
+
+
+def _fixes(quarantine: Quarantine, tests: Sequence[Test], causes: Sequence[str]) -> str:
+    """Confirmed fixes of other tests like its first, as comparisons of commits."""
+    if not tests:
+        return ""
+    found = similar_fixes(quarantine.project, tests[0].number, causes)
+    lines = [f"- {code(fix.test.name)}: {fix.address}" for fix in found if fix.address]
+    return f"Confirmed fixes of tests like it:\n\n{chr(10).join(lines)}\n\n" if lines else ""
 
 
 def code(text: str, longest: int = 300) -> str:

@@ -38,6 +38,7 @@ from dashboard.quarantine.gate.runners import runner_behind
 from dashboard.quarantine.models import GateDecision
 from dashboard.quarantine.renames import renames_certain_settle
 from dashboard.quarantine.selectors import policy_of
+from dashboard.quarantine.similar_fixes import fix_addresses
 from ingest.identity import TestName
 from ingest.metadata import RunMetadata
 from ingest.models import Report, Run, Upload
@@ -126,6 +127,8 @@ class RunContent:
     """By test: whether it touches the change. For whoever reads the answer; nothing is decided by it."""
     remedies: Mapping[int, str] = field(default_factory=dict)
     """What helps against the cause of a flaky test."""
+    fixes: Mapping[int, Sequence[str]] = field(default_factory=dict)
+    """By test: comparisons of commits that fixed tests like it."""
 
 
 def _content(uploads: Sequence[Upload], upload: Upload, decision: GateDecision) -> RunContent:
@@ -155,7 +158,9 @@ def _content(uploads: Sequence[Upload], upload: Upload, decision: GateDecision) 
     remedies = {number: remedy(row.causes[0]) for number, row in rows.items() if row.causes}
     judged = judge(upload.project, run, content, analysis, columns)
     named = names(upload.project_id, tests=failing)
-    return RunContent(inputs, run, judged, content.failed_in, named, reruns, _touched(upload, run, failing), remedies)
+    fixes = fix_addresses(upload.project, {number: rows[number].causes for number in failing if number in remedies})
+    touches = _touched(upload, run, failing)
+    return RunContent(inputs, run, judged, content.failed_in, named, reruns, touches, remedies, fixes)
 
 
 def _touched(upload: Upload, run: Run, failing: Sequence[int]) -> Mapping[int, Touch]:
@@ -309,6 +314,7 @@ def _kept(judged: JudgedRun | None, failing: Sequence[FailingTest], content: Run
                 "touches_change": touch.answer.value if touch else Answer.UNKNOWN.value,
                 "touches_why": touch.reason if touch else "",
                 "remedy": content.remedies.get(test.number, ""),
+                "fixes": list(content.fixes.get(test.number, ())),
             }
         )
     return rows
