@@ -87,6 +87,8 @@ class Project(models.Model):
     """How often its predictions must have been right, at the least, before one is shown: 0.3 to 0.9."""
     deleting_at = models.DateTimeField(null=True)
     """When its deletion, row by row, began; null for live projects."""
+    repository_url = models.CharField(max_length=500, blank=True, default="", db_default="")
+    """Where the repository is on the web, for links to commits and pull requests; empty where nobody said."""
     created_at = models.DateTimeField(default=timezone.now)
 
     objects = LiveProjects()
@@ -166,6 +168,8 @@ class Run(models.Model):
             models.Index(fields=("project", "-received_at", "-id"), name="run_received"),
             models.Index(fields=("project", "commit"), name="run_commit", condition=~Q(commit="")),
             models.Index(fields=("project", "kind", "-id"), name="run_kind"),
+            models.Index(fields=("project", "build_id"), name="run_build", condition=~Q(build_id="")),
+            models.Index(fields=("project", "pull_request"), name="run_pull_request", condition=~Q(pull_request="")),
             models.Index(fields=("experiment",), name="run_experiment", condition=Q(experiment__isnull=False)),
         )
 

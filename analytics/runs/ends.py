@@ -122,7 +122,9 @@ def _fresh_ends(
         fresh = list(Run.objects.select_related("project").filter(pk__in=ids[first : first + _AT_ONCE]))
         content = read_reports(fresh[0].project, [run.pk for run in fresh])
         incidents = set(incident_reports(analysis).filter(report__run__in=fresh).values_list("report_id", flat=True))
-        for run, part, facts in facts_after(fresh, content, analysis, columns, incidents):
+        parts = [(run, content.of_runs(run.pk)) for run in fresh]
+        judged = facts_after(fresh[0].project, parts, analysis, columns, incidents)
+        for (run, part), facts in zip(parts, judged, strict=True):
             yield run.pk, _end_of(part.reports, facts, incidents)
 
 

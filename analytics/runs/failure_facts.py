@@ -1,6 +1,6 @@
 """What is known of the failing tests of a run, besides quarantines: gathered for `failing_tests.group_of` to decide."""
 
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -42,9 +42,9 @@ class RunReports:
     def every(self) -> list[Report]:
         return [*self.reports, *self.beside]
 
-    def of_run(self, run_id: int) -> "RunReports":
-        """Those of one of the runs alone."""
-        reports = [report for report in self.reports if report.run_id == run_id]
+    def of_runs(self, *run_ids: int) -> "RunReports":
+        """Those of some of the runs alone."""
+        reports = [report for report in self.reports if report.run_id in run_ids]
         known = {report.pk: self.vectors[report.pk] for report in reports if report.pk in self.vectors}
         return RunReports(reports, (), self.renames, known)
 
@@ -92,12 +92,17 @@ def read_reports(project: Project, runs: Collection[int], beside: Collection[int
     return _run_reports(reports, runs, renames, vectors)
 
 
-def read_red_reports(project: Project, runs: Collection[int], beside: Collection[int] = ()) -> RunReports:
-    """The same for a page: durations come with failing tests, and where nothing failed no verdict is read."""
+def read_red_reports(
+    project: Project, runs: Collection[int], beside: Collection[int] = (), jobs: Sequence[Collection[int]] = ()
+) -> RunReports:
+    """The same for a page: durations come with failing tests, and where nothing failed no verdict is read.
+
+    The runs are of one execution, unless `jobs` tells which of them belong together."""
     reports, renames = list(_reports(runs, beside).defer("order")), Renames(project.pk)
-    red = [report.pk for report in reports if report.failed or report.errored]
-    green = [report.pk for report in reports if report.pk not in red] if red else []
-    vectors = {**report_vectors(red, renames), **report_vectors(green, renames, durations=False)}
+    red = {report.pk: report.run_id for report in reports if report.failed or report.errored}
+    together = {run for job in jobs or [{*runs, *beside}] if not set(red.values()).isdisjoint(job) for run in job}
+    green = [report.pk for report in reports if report.pk not in red and report.run_id in together]
+    vectors = {**report_vectors(list(red), renames), **report_vectors(green, renames, durations=False)}
     return _run_reports(reports, runs, renames, vectors)
 
 
@@ -124,31 +129,42 @@ def standing_of(reports: Sequence[Report], analysis: Analysis | None) -> Standin
 
 def facts_of(
     project: Project,
-    run: Run,
-    content: RunReports,
+    parts: Sequence[tuple[Run, RunReports]],
     analysis: Analysis | None,
     columns: Columns,
     incidents: Container[int],
-) -> list[FailureFacts]:
-    """By test number. `incidents` are ids of reports that the analysis calls so."""
+) -> list[list[FailureFacts]]:
+    """Of each run and its reports, by test number. `incidents` are ids of reports that the analysis calls so.
+
+    However many runs there are, what came before them is read once."""
+    judged = [place for place, (_, content) in enumerate(parts) if standing_of(content.every, analysis).judged]
+    after = facts_after(project, [parts[place] for place in judged], analysis, columns, incidents) if analysis else []
+    known = dict(zip(judged, after, strict=True)) if analysis else {}
+    return [known[place] if place in known else _unjudged(content) for place, (_, content) in enumerate(parts)]
+
+
+def _unjudged(content: RunReports) -> list[FailureFacts]:
     ambiguous = content.ambiguous
-    if analysis is None or not standing_of(content.every, analysis).judged:
-        return [FailureFacts(number, ambiguous=number in ambiguous) for number in content.failing.tolist()]
-    new, unexplained = _new_by_analysis(content, analysis, columns), _unexplained(content, columns)
-    (broken,) = _broken(project, analysis, [Since(unexplained, run.placed_at)], content.renames)
-    return _facts(run, content, columns, incidents, broken, new)
+    return [FailureFacts(number, ambiguous=number in ambiguous) for number in content.failing.tolist()]
 
 
 def facts_after(
-    runs: Sequence[Run], content: RunReports, analysis: Analysis, columns: Columns, incidents: Container[int]
-) -> Iterator[tuple[Run, RunReports, list[FailureFacts]]]:
-    """The same for many runs of a project at once; what came before them is read once."""
-    parts = [(run, content.of_run(run.pk)) for run in runs]
-    spans = [Since(_unexplained(part, columns), run.placed_at) for run, part in parts]
-    since = _broken(runs[0].project, analysis, spans, content.renames)
-    for (run, part), broken in zip(parts, since, strict=True):
-        new = _new_by_analysis(part, analysis, columns)
-        yield run, part, _facts(run, part, columns, incidents, broken, new)
+    project: Project,
+    parts: Sequence[tuple[Run, RunReports]],
+    analysis: Analysis,
+    columns: Columns,
+    incidents: Container[int],
+) -> list[list[FailureFacts]]:
+    """The same of runs that the analysis speaks of, whether or not it has seen them."""
+    if not parts:
+        return []
+    spans = [Since(_unexplained(content, columns), run.placed_at) for run, content in parts]
+    since = _broken(project, analysis, spans, parts[0][1].renames)
+    new = _new_by_analysis([content for _, content in parts], analysis, columns)
+    return [
+        _facts(run, content, columns, incidents, broken, fresh)
+        for (run, content), broken, fresh in zip(parts, since, new, strict=True)
+    ]
 
 
 def _unexplained(content: RunReports, columns: Columns) -> Ints:
@@ -187,14 +203,25 @@ def _facts(
     ]
 
 
-def _new_by_analysis(content: RunReports, analysis: Analysis, columns: Columns) -> Ints | None:
-    """Numbers of the tests whose failure is new by the analysis; None where it has not seen all reports."""
+def _new_by_analysis(contents: Sequence[RunReports], analysis: Analysis, columns: Columns) -> list[Ints | None]:
+    """Of each, numbers of the tests whose failure is new by the analysis; None where it has not seen all reports."""
+    found = [_new_in(content, columns) for content in contents]
+    seen = [content for content, new in zip(contents, found, strict=True) if new is not None]
+    uploads = {report.upload_id for content in seen for report in content.every if report.upload_id is not None}
+    later = (
+        Upload.objects.filter(pk__in=uploads, finished_at__gt=analysis.started_at) if seen else Upload.objects.none()
+    )
+    late = set(later.values_list("pk", flat=True))
+    return [
+        None if new is None or any(report.upload_id in late for report in content.every) else new
+        for content, new in zip(contents, found, strict=True)
+    ]
+
+
+def _new_in(content: RunReports, columns: Columns) -> Ints | None:
     found = [_new_failures(columns, run) for run in {report.run_id for report in content.every}]
-    uploads = [report.upload_id for report in content.every if report.upload_id is not None]
     known = [new for new in found if new is not None]
-    if len(known) < len(found) or Upload.objects.filter(pk__in=uploads, finished_at__gt=analysis.started_at).exists():
-        return None
-    return np.concatenate([_NONE, *known])
+    return np.concatenate([_NONE, *known]) if len(known) == len(found) else None
 
 
 def _new_failures(columns: Columns, run: int) -> Ints | None:

@@ -68,12 +68,12 @@ _BEFORE = f"""
     SELECT asked.number,
            bool_or(EXISTS (
              SELECT FROM ingest_failure AS failure JOIN ingest_report AS report ON report.id = failure.report_id
-             WHERE failure.test_id = test.id AND report.placed_at < %(at)s AND report.run_id <> %(run)s
+             WHERE failure.test_id = test.id AND report.placed_at < %(at)s AND NOT report.run_id = ANY(%(runs)s)
                AND {REPORT_COUNTS})),
            bool_or(EXISTS (
              SELECT FROM ingest_failure AS failure JOIN ingest_report AS report ON report.id = failure.report_id
              WHERE failure.test_id = test.id AND failure.signature_id = asked.signature
-               AND report.placed_at < %(at)s AND report.run_id <> %(run)s AND {REPORT_COUNTS}))
+               AND report.placed_at < %(at)s AND NOT report.run_id = ANY(%(runs)s) AND {REPORT_COUNTS}))
     FROM unnest(%(numbers)s::int[], %(signatures)s::bigint[]) AS asked(number, signature)
     JOIN ingest_test AS now ON now.project_id = %(project)s AND now.number = asked.number
     JOIN ingest_test AS test ON test.id = now.id OR test.alias_of_id = now.id
@@ -89,7 +89,7 @@ def _before(judged: JudgedRun, texts: Mapping[int, FailureText]) -> dict[int, Be
         "numbers": list(texts),
         "signatures": [text.signature for text in texts.values()],
         "at": _began(judged),
-        "run": judged.run.pk,
+        "runs": list(judged.run_ids),
         "project": judged.run.project_id,
     }
     with connection.cursor() as cursor:

@@ -42,7 +42,6 @@ class JudgedRun:
     run: Run
     reports: Sequence[Report]
     renames: Renames
-    tests: int
     standing: Standing
     incidents: Mapping[int, dict[str, object]]
     """By report id: what the analysis says of an incident."""
@@ -54,6 +53,19 @@ class JudgedRun:
     default_branch: str
     excuses: Mapping[int, Excuse] = field(default_factory=dict)
     """By test number: its quarantine, expired or not."""
+
+    @cached_property
+    def tests(self) -> int:
+        """Tests of the run: one that several reports speak of is one."""
+        rosters = {report.roster_id for report in self.reports}
+        if len(rosters) < 2:
+            return self.reports[0].tests if self.reports else 0
+        members = roster_members(rosters, self.renames)
+        return len(np.unique(np.concatenate([numbers for _, numbers in members.values()])))
+
+    @cached_property
+    def run_ids(self) -> set[int]:
+        return {self.run.pk, *(report.run_id for report in self.reports)}
 
     @cached_property
     def counts(self) -> Counter[Group]:
@@ -91,23 +103,35 @@ def judge(
     excuses: Mapping[int, Excuse] | None = None,
 ) -> JudgedRun:
     """Say what each failing test of the run is; `excuses` by test number."""
-    standing = standing_of(content.every, analysis)
-    incidents = _incidents(content.every, analysis) if standing.judged else {}
-    places = _places(content, incidents)
-    facts = facts_of(project, run, content, analysis, columns, incidents)
-    judged = JudgedRun(
-        run=run,
-        reports=content.reports,
-        renames=content.renames,
-        tests=_tests(content.reports, content.renames),
-        standing=standing,
-        incidents=incidents,
-        failing=[fact for fact in facts if fact.number in places],
-        groups={},
-        places=places,
-        default_branch=project.default_branch,
-    )
+    (judged,) = judge_all(project, [(run, content)], analysis, columns)
     return with_excuses(project, judged, excuses or {})
+
+
+def judge_all(
+    project: Project, parts: Sequence[tuple[Run, RunReports]], analysis: Analysis | None, columns: Columns
+) -> list[JudgedRun]:
+    """Runs with their reports, judged by what the project knows once; without quarantines."""
+    standings = [standing_of(content.every, analysis) for _, content in parts]
+    seen = [content for (_, content), standing in zip(parts, standings, strict=True) if standing.judged]
+    incidents = _incidents([report for content in seen for report in content.every], analysis) if seen else {}
+    facts = facts_of(project, parts, analysis, columns, incidents)
+    found = []
+    for (run, content), standing, failing in zip(parts, standings, facts, strict=True):
+        own = {report.pk: incidents[report.pk] for report in content.every if report.pk in incidents}
+        places = _places(content, own)
+        judged = JudgedRun(
+            run=run,
+            reports=content.reports,
+            renames=content.renames,
+            standing=standing,
+            incidents=own,
+            failing=[fact for fact in failing if fact.number in places],
+            groups={},
+            places=places,
+            default_branch=project.default_branch,
+        )
+        found.append(judged)
+    return found
 
 
 def with_excuses(project: Project, judged: JudgedRun, excuses: Mapping[int, Excuse]) -> JudgedRun:
@@ -128,14 +152,6 @@ def _incidents(reports: Sequence[Report], analysis: Analysis | None) -> dict[int
         return {}
     found = incident_reports(analysis).filter(report__in=[report.pk for report in reports])
     return dict(found.values_list("report_id", "data"))
-
-
-def _tests(reports: Sequence[Report], renames: Renames) -> int:
-    """Tests of the run: one that several reports speak of is one."""
-    if len({report.roster_id for report in reports}) < 2:
-        return reports[0].tests if reports else 0
-    members = roster_members({report.roster_id for report in reports}, renames)
-    return len(np.unique(np.concatenate([numbers for _, numbers in members.values()])))
 
 
 def _places(content: RunReports, incidents: Container[int]) -> dict[int, FailedCase]:

@@ -4,6 +4,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 from dashboard.api import channels, export
 from dashboard.api.analysis import (
     analyses,
+    builds,
     clusters,
     durations,
     incidents,
@@ -71,6 +72,9 @@ urlpatterns = [
     _below("traces/<int:trace_id>", traces.TraceView, "api-trace"),
     _below("coverages", coverages.CoverageListView, "api-coverages"),
     _below("base", base.BaseView, "api-base"),
+    _below("builds/<path:build_id>", builds.BuildView, "api-build"),
+    _below("commits/<path:commit>", builds.CommitView, "api-commit"),
+    _below("pulls/<path:pull>", builds.PullView, "api-pull"),
     _below("runs/<int:run_id>/touched", touched.TouchedView, "api-run-touched"),
     _below("rerun-set", rerun_sets.RerunSetView, "api-rerun-set"),
     _below("detection-plan", detection_plans.DetectionPlanView, "api-detection-plan"),

@@ -23,6 +23,7 @@ from ingest.processing import upload_process
 from ingest.services import Body, project_create, upload_receive
 
 SLUG = "demo"
+_REPOSITORY = "https://git.example/shop/shop"
 
 
 def demo_project() -> Project | None:
@@ -50,6 +51,7 @@ def demo_load(*, project_id: int) -> None:
     project = Project.objects.filter(pk=project_id, demo=True).first()
     if project is None:
         return
+    Project.objects.filter(pk=project_id, repository_url="").update(repository_url=_REPOSITORY)
     for upload in history(project.created_at).uploads():
         received = _receive(project, upload)
         if received.state in Upload.WAITING:

@@ -13,7 +13,7 @@ from ingest.services import project_create
 
 CHANGEABLE = (
     *("name", "default_branch", "public", "failure_price", "minute_price", "currency"),
-    *("experiment_commits", "experiment_days", "least_right"),
+    *("experiment_commits", "experiment_days", "least_right", "repository_url"),
 )
 
 

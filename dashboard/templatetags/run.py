@@ -6,7 +6,9 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from dashboard.builds.addresses import build_path
 from dashboard.templatetags.flakeboard import mark
+from ingest.models import Run
 from ingest.verdict import Verdict
 
 register = template.Library()
@@ -52,3 +54,26 @@ def then(verdicts: Mapping[int, Verdict], number: int) -> str:
     """What a test did in the run that is compared with; empty where that did not have it."""
     verdict = verdicts.get(number)
     return "" if verdict is None else verdict.name.lower()
+
+
+@register.simple_tag
+def build_address(slug: str, run: Run) -> str:
+    """The page of the build that a run belongs to; empty where nothing tells what else does."""
+    return build_path(slug, run)
+
+
+_JOB_ENDS = {
+    "held": ("fail", "held back"),
+    "failed": ("fail", "failed"),
+    "incomplete": ("wait", "incomplete"),
+    "gone": ("skip", "no longer kept"),
+    "excused": ("pass", "let pass"),
+    "passed": ("pass", "passed"),
+}
+
+
+@register.simple_tag
+def job_end(end: str) -> SafeString:
+    """How the newest attempt of a job ended: `dashboard.builds.verdict.End`."""
+    shape, label = _JOB_ENDS[end]
+    return format_html('<span class="verdict verdict-{}">{} {}</span>', shape, mark(shape), label)

@@ -27,6 +27,7 @@ _ORDER = (
         "predictions",
         "bounds",
         "quarantine",
+        "pull-requests",
         "notifications",
         "people",
     ),

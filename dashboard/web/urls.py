@@ -19,7 +19,7 @@ from dashboard.web.project import (
     uploads,
 )
 from dashboard.web.quarantine import bulk, lifecycle, new, owners, policy, quarantine, quarantines
-from dashboard.web.run import case, run, runs
+from dashboard.web.run import build, case, run, runs
 from dashboard.web.test import test, tests
 
 urlpatterns = [
@@ -116,6 +116,7 @@ urlpatterns = [
     path("projects/<slug:slug>/tests/<int:number>/owner", owners.owner_name, name="test_owner"),
     path("projects/<slug:slug>/settings", project_settings.settings_page, name="project_settings"),
     path("projects/<slug:slug>/settings/about", project_settings.about, name="project_about"),
+    path("projects/<slug:slug>/settings/repository", project_settings.repository, name="project_repository"),
     path("projects/<slug:slug>/settings/prices", project_settings.prices, name="project_prices"),
     path("projects/<slug:slug>/settings/experiments", project_settings.experiments, name="project_experiments"),
     path("projects/<slug:slug>/settings/predictions", project_settings.predictions, name="project_predictions"),
@@ -130,6 +131,9 @@ urlpatterns = [
     path("projects/<slug:slug>/runs/<int:run_id>/admit", trust.admit, name="run_admit"),
     path("projects/<slug:slug>/renames/<int:rename_id>", test.decide_rename, name="rename_decide"),
     path("projects/<slug:slug>/runs/<int:run_id>", run.run_detail, name="run"),
+    path("projects/<slug:slug>/builds/<path:build_id>", build.build_detail, name="build"),
+    path("projects/<slug:slug>/commits/<path:commit>", build.commit_detail, name="commit"),
+    path("projects/<slug:slug>/pulls/<path:pull>", build.pull_detail, name="pull"),
     path("projects/<slug:slug>/runs/<int:run_id>/tests/<int:number>", case.case_detail, name="case"),
     path("projects/<slug:slug>/runs/<int:run_id>/tests/<int:number>/said", case.case_said, name="case_said"),
     path("projects/<slug:slug>/tests/<int:number>", test.test_detail, name="test"),

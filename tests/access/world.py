@@ -84,6 +84,9 @@ def _things(project: Project) -> dict[str, Any]:
         "key": experiment.key,
         "dependency_id": depends.pk,
         "upload_id": upload.pk,
+        "build_id": "walked",
+        "commit": "c" * 40,
+        "pull": "7",
         "run_id": first.run_id,
         "number": held.number,
         "report_id": first.pk,
@@ -116,6 +119,9 @@ def _upload(project: Project) -> Upload:
     cases = "".join(f"<testcase classname='a' name='{name}'/>" for name in ("one", "two", "three"))
     body = body_of(f"<testsuite>{cases}</testsuite>".encode())
     upload, _ = upload_receive(project=project, body=body, metadata=RunMetadata(build_id="walked"))
+    sent = RunMetadata(commit="c" * 40, pull_request="7")
+    named, _ = upload_receive(project=project, body=body_of(f"<testsuite>{cases} </testsuite>".encode()), metadata=sent)
+    upload_process(upload_id=named.pk)
     upload_process(upload_id=upload.pk)
     upload.refresh_from_db()
     return upload

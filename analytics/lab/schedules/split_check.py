@@ -1,7 +1,7 @@
 """Whether the shards of a build ran what its split says, and other runs what was selected for them."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -74,6 +74,52 @@ def split_check(project: Project, run: Run) -> SplitCheck | None:
     missing = np.flatnonzero(~np.isin(numbers, _ran(project, [shard.pk for shard in runs])))
     names = [_name(tests, place) for place in missing[:_NAMED]]
     return SplitCheck(split.pk, split.total, len(reported), len(tests), len(missing), names)
+
+
+def missing_from(project: Project, runs: Sequence[Run]) -> list[str]:
+    """What makes the runs of a build less than the build, a sentence each: shards that did not report, and splits of
+    which some tests did not run."""
+    jobs: dict[tuple[str, str, int], list[Run]] = {}
+    for run in runs:
+        job, total = _key(run)
+        if total:
+            jobs.setdefault((run.build_id, job, total), []).append(run)
+    sentences = [sentence for (_, job, total), parts in jobs.items() for sentence in _shard_gaps(job, total, parts)]
+    builds = {run.build_id for run in runs if run.build_id}
+    splits = Split.objects.filter(project=project, kind=SHARD, build__in=builds) if builds else Split.objects.none()
+    for split in splits.only("build", "job", "total").order_by("pk"):
+        parts = [run for run in runs if run.build_id == split.build and _key(run) == (split.job, split.total)]
+        check = split_check(project, parts[0]) if parts else None
+        if check is None:
+            sentences.append(_shards_sentence(_job_name(split.job), split.total, set()))
+        elif check.is_whole and check.missing:
+            sentences.append(f"{_job_name(split.job)}: {check.sentence}")
+    return sentences
+
+
+def _shard_gaps(job: str, total: int, runs: Sequence[Run]) -> Iterator[str]:
+    """By environment, unless the shards of all environments together are each shard once."""
+    if sorted(_index(run) for run in runs) == sorted(str(index) for index in range(1, total + 1)):
+        return
+    by_environment: dict[tuple[str, ...], set[str]] = {}
+    for run in runs:
+        by_environment.setdefault(tuple(map(str, run.environment.values())), set()).add(_index(run))
+    for environment, reported in by_environment.items():
+        if sentence := _shards_sentence(", ".join((_job_name(job), *environment)), total, reported):
+            yield sentence
+
+
+def _shards_sentence(name: str, total: int, reported: set[str]) -> str:
+    """Empty where all shards reported."""
+    missing = [str(index) for index in range(1, total + 1) if str(index) not in reported]
+    if not missing:
+        return ""
+    named = ", ".join(missing[:_NAMED]) + (f" and {len(missing) - _NAMED:,} more" if len(missing) > _NAMED else "")
+    return f"{name}: {total - len(missing):,} of {counted(total, 'shard')} reported; missing: {named}."
+
+
+def _job_name(job: str) -> str:
+    return job or "The tests"
 
 
 @dataclass(frozen=True, slots=True)

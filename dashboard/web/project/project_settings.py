@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 
 from analytics.refreshing import refresh_ask
 from dashboard import access
+from dashboard.builds.links import BadAddress, checked_address
 from dashboard.people.projects import project_change
 from dashboard.retention.ages import LONGEST, MOST_DAYS, Ages
 from dashboard.retention.deletion import deletion_ask
@@ -33,6 +34,23 @@ class AboutForm(forms.Form):
 
     name = forms.CharField(max_length=120)
     default_branch = forms.CharField(max_length=255, help_text="The branch that should be green.")
+
+
+class RepositoryForm(forms.Form):
+    """Where the repository is on the web."""
+
+    repository_url = forms.CharField(
+        label="Address",
+        max_length=500,
+        required=False,
+        help_text="As in https://github.com/owner/name; also GitLab, Bitbucket, Gitea and Azure. Empty for no links.",
+    )
+
+    def clean_repository_url(self) -> str:
+        try:
+            return checked_address(self.cleaned_data["repository_url"])
+        except BadAddress as error:
+            raise forms.ValidationError(str(error)) from error
 
 
 class PricesForm(forms.Form):
@@ -113,6 +131,17 @@ def about(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 @project_deed("settings")
+def repository(request: HttpRequest, project: Project) -> HttpResponse:
+    """Links to commits, comparisons and pull requests follow from it."""
+    form = RepositoryForm(request.POST)
+    if not form.is_valid():
+        return _page(request, project, _retention(project), repository=form, status=422)
+    project_change(project=project, **form.cleaned_data)
+    messages.success(request, "The address of the repository is kept.")
+    return redirect("project_settings", slug=project.slug)
+
+
+@project_deed("settings")
 def prices(request: HttpRequest, project: Project) -> HttpResponse:
     """Costs are priced when they are shown, so nothing is analysed anew."""
     form = PricesForm(request.POST)
@@ -174,6 +203,7 @@ def _page(
     form: RetentionForm,
     *,
     about: AboutForm | None = None,
+    repository: RepositoryForm | None = None,
     prices: PricesForm | None = None,
     experiments: ExperimentsForm | None = None,
     predictions: PredictionsForm | None = None,
@@ -184,6 +214,7 @@ def _page(
         "project": project,
         "form": form,
         "about": about or AboutForm(initial=_values(project, AboutForm)),
+        "repository": repository or RepositoryForm(initial=_values(project, RepositoryForm)),
         "prices": prices or PricesForm(initial=_values(project, PricesForm)),
         "experiments": experiments or ExperimentsForm(initial=_values(project, ExperimentsForm)),
         "predictions": predictions or PredictionsForm(initial=_values(project, PredictionsForm)),

@@ -7,6 +7,7 @@ import numpy as np
 from django.db.models import Q
 
 from analytics.columns.rows import TestRow, absent_row, test_rows
+from analytics.reach.sentences import touch_sentences
 from analytics.runs.elsewhere import whose_sentences
 from analytics.runs.failing_tests import NOT_ASKED, FailureFacts, Group, remark
 from analytics.runs.failure_texts import FailureTexts
@@ -14,7 +15,6 @@ from analytics.runs.judgement import FailedCase, JudgedRun
 from analytics.selectors import test_findings
 from dashboard.web.analysis import PageAnalysis
 from dashboard.web.run.cases import Key, ShownCase, attempts_of, shown_case
-from dashboard.web.run.changes import touch_sentences
 from dashboard.web.run.explanations import Clause, Sizes, cluster_sizes, explanation
 from ingest.models import Failure, Project, Test, Trace
 from ingest.selectors import CaseRow
@@ -77,7 +77,7 @@ class _Page:
         self._sizes = cluster_sizes(now.columns, numbers)
         self._whole_texts = _texts(judged, texts, numbers)
         self._alike = _alike(texts, numbers)
-        traces = Trace.objects.filter(run=judged.run, test__number__in=numbers, outcome=Trace.Outcome.FAILED)
+        traces = Trace.objects.filter(run__in=judged.run_ids, test__number__in=numbers, outcome=Trace.Outcome.FAILED)
         self._traced = set(traces.values_list("test__number", flat=True))
         broken = {
             failing_test.number: failing_test.broken for failing_test in judged.failing if failing_test.broken_before
@@ -128,7 +128,7 @@ class _Page:
         if not self._analysed:
             return []
         number, main = failing.number, self._project.default_branch
-        earlier = failing.broken is not None and failing.broken.run != self._judged.run.pk
+        earlier = failing.broken is not None and failing.broken.run not in self._judged.run_ids
         broken = failing.broken if earlier and group in (Group.BROKEN, Group.NEW) else None
         finding, sizes = self._findings.get(number, {}), self._sizes.get(number, Sizes())
         return explanation(self._rows[number], finding, sizes, broken, main)

@@ -15,6 +15,7 @@ from dashboard.web.page_context import NOTHING, PageContext, isolated, joined, l
 
 if TYPE_CHECKING:  # the page imports its sentence from here
     from analytics.likeness.new_tests import NewTest
+    from dashboard.builds.answer import BuildAnswer
     from dashboard.web.run.runs import RunFilter
 
 _NAME = 60
@@ -70,6 +71,25 @@ def run_lead(sentence: str, *, red: bool, serious: bool) -> SafeString:
     """How the run ended, with a shape for it: a failure is serious unless flakiness or quarantine explains it."""
     shape = mark("pass", "Passed:") if not red else mark("fail" if serious else "wait", "Failed:")
     return format_html("{} <strong>{}</strong>", shape, sentence)
+
+
+def build_lead(answer: "BuildAnswer") -> SafeString:
+    """What the build comes to, with a shape for it."""
+    shapes = {"passed": mark("pass", "Passed:"), "failed": mark("fail", "Failed:")}
+    shape = shapes.get(answer.verdict) or mark("wait", "Incomplete:")
+    return format_html("{} <strong>{}</strong>", shape, answer.sentence)
+
+
+def mended_lead(page: PageContext, named: Sequence[tuple[int, str]], count: int) -> SafeString:
+    """Tests that failed in an earlier attempt alone. `named` are the first of them."""
+    links = [link(page.url("test", number), isolated(Truncator(name).chars(_NAME))) for number, name in named]
+    more = f" and {count - len(named):,} more" if count > len(named) else ""
+    return format_html(
+        "{} failed in an earlier attempt and not in the newest: {}{}.",
+        counted(count, "test"),
+        joined(links, ", "),
+        more,
+    )
 
 
 def judged_later(analysed_at: datetime | None) -> SafeString:

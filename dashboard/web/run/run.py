@@ -1,7 +1,6 @@
 """One run: why is this build red?"""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any
 
 from django.http import Http404, HttpRequest, QueryDict
@@ -11,11 +10,12 @@ from django.utils.safestring import SafeString
 
 from analytics.lab.schedules.split_check import split_check
 from analytics.likeness.new_tests import new_tests
-from analytics.runs.failing_tests import Group, Outcome, Standing, lead
+from analytics.runs.failing_tests import Standing, lead
 from analytics.runs.failure_facts import read_red_reports
-from analytics.runs.failure_texts import FailureTexts, texts_of
+from analytics.runs.failure_texts import texts_of
 from analytics.runs.judgement import JudgedRun, judge
 from analytics.runs.last_green import last_green
+from analytics.runs.outcomes import in_page_order, outcome_of
 from dashboard.quarantine.gate.excuses import excuses_shown
 from dashboard.quarantine.gate.run_uploads import not_understood, uploads_behind
 from dashboard.quarantine.selectors import decisions_of_run
@@ -23,39 +23,21 @@ from dashboard.web.analysis import PageAnalysis, page_analysis
 from dashboard.web.decorators import project_page
 from dashboard.web.export import exported
 from dashboard.web.page_context import PageContext
-from dashboard.web.paging import NumberedPage, numbered_page, offset_asked
-from dashboard.web.quarantine.held import held_of
+from dashboard.web.paging import numbered_page, offset_asked
 from dashboard.web.query import choice, number, words
 from dashboard.web.recent import note_run
 from dashboard.web.run.cases import shown_cases
 from dashboard.web.run.changes import shown_change
-from dashboard.web.run.failures import ShownFailure, shown_failures
+from dashboard.web.run.groups import CASES_SIZE, HEADERS, failure_rows, is_serious, shown_groups
 from dashboard.web.run.leads import judged_later, new_tests_lead, retried_lead, run_lead
-from ingest.models import Attempt, Project, Report, Run, Upload
+from ingest.models import Attempt, Project, Report, Run
 from ingest.selectors import report_cases
 from ingest.verdict import FAILING, Verdict
 
-CASES_SIZE = 100
-GROUP_SIZE = 25
-"""Failing tests of a group that are shown beside the other groups; alone it is paged."""
 REPORTS_SHOWN = 200
 RETRIED_SHOWN = 10
 GATES_SHOWN = 5
 _VERDICTS = {verdict.name.lower(): verdict for verdict in (Verdict.FAIL, Verdict.ERROR, Verdict.PASS, Verdict.SKIP)}
-_HEADERS = ("group", "test", "name", "class", "file", "verdict", "remark", "explanation", "words")
-
-
-@dataclass(frozen=True, slots=True)
-class ShownGroup:
-    """A group of failing tests on the page."""
-
-    group: Group
-    total: int
-    failures: Sequence[ShownFailure]
-
-    @property
-    def more(self) -> int:
-        return self.total - len(self.failures)
 
 
 def run_of(project: Project, run_id: int) -> Run:
@@ -74,24 +56,28 @@ def run_detail(request: HttpRequest, project: Project, run_id: int) -> HttpRespo
     gates = list(decisions_of_run(run)[:GATES_SHOWN])
     excuses = excuses_shown(project, run, content.failed_in, next(iter(gates), None))
     judged = judge(project, run, content, now.analysis, now.columns, excuses)
-    texts = texts_of(judged, _in_page_order(judged))
-    file = exported(request, f"{project.slug}-run-{run.pk}", _HEADERS, _export(project, judged, now, texts))
+    texts = texts_of(judged, in_page_order(judged))
+    file = exported(request, f"{project.slug}-run-{run.pk}", HEADERS, failure_rows(project, judged, now, texts))
     if file is not None:
         return file
     note_run(request, project, run)
+    groups = shown_groups(request.GET, project, judged, now, texts)
+    numbers = [failure.test.number for section in groups["groups"] for failure in section.failures]
+    partial = any(report.partial for report in judged.reports) or bool(not_understood(uploads))
     context = {
         "project": project,
         "run": run,
         "analysed": now,
         "judged": judged,
-        "lead": run_lead(lead(_outcome(judged, texts, uploads)), red=judged.red, serious=_serious(judged)),
+        "lead": run_lead(lead(outcome_of(judged, texts, partial=partial)), red=judged.red, serious=is_serious(judged)),
         "remarks": list(_remarks(PageContext.read(request, project), judged, now)),
         "gates": gates,
         "split": split_check(project, run),
         "change": shown_change(run),
         "reports": judged.reports[:REPORTS_SHOWN],
         **_new_tests(project, run, judged, now),
-        **_groups(request.GET, project, judged, now, texts),
+        **groups,
+        "green": last_green(project, run, judged.reports, numbers, judged.renames) if judged.red else None,
         **_cases(request.GET, judged),
     }
     return render(request, "run/run.html", context)
@@ -103,74 +89,6 @@ def _new_tests(project: Project, run: Run, judged: JudgedRun, now: PageAnalysis)
     if not found or now.analysis is None:
         return {}
     return {"new_tests": found, "new_tests_lead": new_tests_lead(found, now.analysis.summary["prediction"])}
-
-
-def _in_page_order(judged: JudgedRun) -> list[int]:
-    """The numbers of the failing tests by group, without those in incidents."""
-    return [failing_test.number for group in Group if group is not Group.INCIDENT for failing_test in judged.of(group)]
-
-
-def _outcome(judged: JudgedRun, texts: FailureTexts, uploads: Sequence[Upload]) -> Outcome:
-    return Outcome(
-        tests=judged.tests,
-        skipped=sum(report.skipped for report in judged.reports),
-        groups=judged.counts,
-        errors=judged.errors,
-        odd=sum(texts.odd(failing_test.number, judged.groups[failing_test.number]) for failing_test in judged.failing),
-        standing=judged.standing,
-        partial=any(report.partial for report in judged.reports) or bool(not_understood(uploads)),
-        branch=judged.broken_branch,
-        guesses_incident=judged.guesses_incident,
-    )
-
-
-# -- failing tests -----------------------------------------------------------------------------------------------
-
-
-def _groups(
-    query: QueryDict, project: Project, judged: JudgedRun, now: PageAnalysis, texts: FailureTexts
-) -> dict[str, Any]:
-    """The first tests of every group, or a page of the group that the query asks for."""
-    alone = choice(query, "group", list(Group))
-    page = numbered_page(query, total=judged.counts[Group(alone)], size=CASES_SIZE) if alone else None
-    numbers = {
-        group: _ordered(judged, texts, group)[_span(query, page)]
-        for group in Group
-        if judged.counts[group] and alone in ("", group)
-    }
-    every = [number for group_numbers in numbers.values() for number in group_numbers]
-    missing = [number for number in every if number not in texts.in_run]
-    known = FailureTexts({**texts.in_run, **texts_of(judged, missing).in_run}, texts.before) if missing else texts
-    shown = shown_failures(project, judged, now, known, every)
-    green = last_green(project, judged.run, judged.reports, every, judged.renames) if judged.red else None
-    return {
-        "held": held_of(project, [failure.test.test_name for failure in shown.values()]),
-        "groups": [
-            ShownGroup(group, judged.counts[group], [shown[number] for number in group_numbers])
-            for group, group_numbers in numbers.items()
-        ],
-        "group": alone,
-        "group_page": page,
-        "green": green,
-    }
-
-
-def _span(query: QueryDict, page: NumberedPage | None) -> slice:
-    if page is None:
-        return slice(0, GROUP_SIZE)
-    start = offset_asked(query, page.size)
-    return slice(start, start + page.size)
-
-
-def _ordered(judged: JudgedRun, texts: FailureTexts, group: Group) -> list[int]:
-    """Flaky tests that failed in a new way come first."""
-    numbers = [failing_test.number for failing_test in judged.of(group)]
-    return sorted(numbers, key=lambda number: not texts.odd(number, group))
-
-
-def _serious(judged: JudgedRun) -> bool:
-    """Whether something failed that nothing known explains."""
-    return bool(judged.counts[Group.NEW] or judged.errors) or not judged.standing.judged
 
 
 def _remarks(page: PageContext, judged: JudgedRun, now: PageAnalysis) -> Iterator[SafeString]:
@@ -192,30 +110,6 @@ def _retried_away(judged: JudgedRun) -> list[tuple[int, str]]:
         if (now or stored) not in judged.groups
     }
     return list(name_of.items())
-
-
-def _export(project: Project, judged: JudgedRun, now: PageAnalysis, texts: FailureTexts) -> Iterator[Sequence[Any]]:
-    """Every failing test, by group."""
-    for group in Group:
-        numbers = _ordered(judged, texts, group)
-        for first in range(0, len(numbers), CASES_SIZE):
-            batch = numbers[first : first + CASES_SIZE]
-            known = texts_of(judged, [number for number in batch if number not in texts.in_run])
-            both = FailureTexts({**texts.in_run, **known.in_run}, {**texts.before, **known.before})
-            for shown_failure in shown_failures(project, judged, now, both, batch).values():
-                explanation = "; ".join(clause.text for clause in shown_failure.clauses)
-                test, verdict = shown_failure.test, shown_failure.place.verdict.name.lower()
-                yield (
-                    group,
-                    test.number,
-                    test.name,
-                    test.classname,
-                    test.file,
-                    verdict,
-                    shown_failure.remark,
-                    explanation,
-                    shown_failure.words,
-                )
 
 
 # -- all tests ---------------------------------------------------------------------------------------------------
