@@ -17,7 +17,7 @@ if str(CLIENT) not in sys.path:
 from tests.client.misbehaving import Misbehaving  # noqa: E402
 
 CI_VARIABLES = ("CI", "GITHUB_", "GITLAB_", "JENKINS", "CIRCLE", "BUILDKITE", "TF_BUILD", "TRAVIS", "DRONE", "TEAMCITY")
-CI_VARIABLES += ("ACTIONS_",)
+CI_VARIABLES += ("ACTIONS_", "SEMAPHORE", "CODEBUILD_", "APPVEYOR", "CIRRUS_")
 CI_VARIABLES += ("BITBUCKET_", "FLAKEBOARD_", "RUNNER_", "CI_", "PYTEST_ADDOPTS", "HTTP_PROXY", "http_proxy")
 
 

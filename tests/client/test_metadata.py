@@ -175,8 +175,141 @@ SYSTEMS = {
     ),
 }
 
+SYSTEMS.update(
+    {
+        "Semaphore": (
+            {
+                "SEMAPHORE": "true",
+                "SEMAPHORE_WORKFLOW_ID": "w-1",
+                "SEMAPHORE_PIPELINE_ID": "p-1",
+                "SEMAPHORE_JOB_ID": "j-1",
+                "SEMAPHORE_JOB_NAME": "test",
+                "SEMAPHORE_JOB_INDEX": "2",
+                "SEMAPHORE_JOB_COUNT": "3",
+                "SEMAPHORE_ORGANIZATION_URL": "https://octo.semaphoreci.com",
+                "SEMAPHORE_GIT_SHA": MERGE,
+                "SEMAPHORE_GIT_PR_SHA": SHA,
+                "SEMAPHORE_GIT_BRANCH": "main",
+                "SEMAPHORE_GIT_PR_BRANCH": "fix",
+                "SEMAPHORE_GIT_PR_NUMBER": "7",
+            },
+            {
+                "commit": SHA,
+                "merged_commit": MERGE,
+                "branch": "fix",
+                "pull_request": "7",
+                "build_id": "p-1",
+                "build_url": "https://octo.semaphoreci.com/jobs/j-1",
+                "job": "test",
+                "shard": "2/3",
+            },
+        ),
+        "CodeBuild": (
+            {
+                "CODEBUILD_BUILD_ID": "shop:u-1",
+                "CODEBUILD_RESOLVED_SOURCE_VERSION": SHA,
+                "CODEBUILD_SOURCE_VERSION": "pr/7",
+                "CODEBUILD_WEBHOOK_TRIGGER": "pr/7",
+                "CODEBUILD_WEBHOOK_HEAD_REF": "refs/heads/feature/x",
+                "CODEBUILD_BATCH_BUILD_IDENTIFIER": "linux",
+                "CODEBUILD_BUILD_URL": "https://console.example/shop:u-1",
+                "CODEBUILD_START_TIME": "1767225600500",
+            },
+            {
+                "commit": SHA,
+                "branch": "feature/x",
+                "pull_request": "7",
+                "build_id": "shop:u-1",
+                "job": "shop linux",
+                "started_at": "2026-01-01T00:00:00.500000+00:00",
+            },
+        ),
+        "Woodpecker": (
+            {
+                "CI": "woodpecker",
+                "DRONE": "true",
+                "CI_COMMIT_SHA": SHA,
+                "CI_COMMIT_BRANCH": "main",
+                "CI_COMMIT_SOURCE_BRANCH": "fix",
+                "CI_COMMIT_PULL_REQUEST": "7",
+                "CI_REPO": "octo/shop",
+                "CI_PIPELINE_NUMBER": "12",
+                "CI_PIPELINE_URL": "https://wp.example/repos/1/pipeline/12",
+                "CI_WORKFLOW_NAME": "build",
+                "CI_STEP_NAME": "test",
+                "CI_STEP_STARTED": "1767225600",
+                "CI_MACHINE": "agent",
+            },
+            {
+                "commit": SHA,
+                "branch": "fix",
+                "pull_request": "7",
+                "build_id": "octo/shop/12",
+                "build_url": "https://wp.example/repos/1/pipeline/12",
+                "job": "build test",
+                "host": "agent",
+                "started_at": "2026-01-01T00:00:00+00:00",
+            },
+        ),
+        "AppVeyor": (
+            {
+                "APPVEYOR": "True",
+                "APPVEYOR_REPO_COMMIT": MERGE,
+                "APPVEYOR_PULL_REQUEST_HEAD_COMMIT": SHA,
+                "APPVEYOR_PULL_REQUEST_HEAD_REPO_BRANCH": "fix",
+                "APPVEYOR_PULL_REQUEST_NUMBER": "7",
+                "APPVEYOR_REPO_BRANCH": "main",
+                "APPVEYOR_BUILD_ID": "55",
+                "APPVEYOR_JOB_ID": "abc",
+                "APPVEYOR_JOB_NAME": "Environment: PY=3.12",
+                "APPVEYOR_ACCOUNT_NAME": "octo",
+                "APPVEYOR_PROJECT_SLUG": "shop",
+                "APPVEYOR_RE_RUN_INCOMPLETE": "True",
+                "CONFIGURATION": "Release",
+            },
+            {
+                "commit": SHA,
+                "merged_commit": MERGE,
+                "branch": "fix",
+                "pull_request": "7",
+                "build_id": "55",
+                "attempt": 2,
+                "job": "Environment: PY=3.12",
+                "build_url": "https://ci.appveyor.com/project/octo/shop/builds/55/job/abc",
+                "environment": {"configuration": "Release"},
+            },
+        ),
+        "Cirrus CI": (
+            {
+                "CIRRUS_CI": "true",
+                "CIRRUS_CHANGE_IN_REPO": SHA,
+                "CIRRUS_BRANCH": "pull/7",
+                "CIRRUS_PR": "7",
+                "CIRRUS_BUILD_ID": "5",
+                "CIRRUS_TASK_ID": "6",
+                "CIRRUS_TASK_NAME": "test",
+                "CIRRUS_NODE_INDEX": "0",
+                "CIRRUS_NODE_TOTAL": "2",
+                "CIRRUS_OS": "linux",
+            },
+            {
+                "commit": SHA,
+                "branch": "pull/7",
+                "pull_request": "7",
+                "build_id": "5",
+                "build_url": "https://cirrus-ci.com/task/6",
+                "job": "test",
+                "shard": "1/2",
+                "environment": {"os": "linux"},
+            },
+        ),
+    }
+)
+
 
 NAMES_THE_DEFAULT_BRANCH = {
+    "Woodpecker": "CI_REPO_DEFAULT_BRANCH",
+    "Cirrus CI": "CIRRUS_DEFAULT_BRANCH",
     "GitLab CI": "CI_DEFAULT_BRANCH",
     "Buildkite": "BUILDKITE_PIPELINE_DEFAULT_BRANCH",
     "Drone": "DRONE_REPO_BRANCH",
@@ -221,6 +354,27 @@ def test_teamcity_is_read_from_its_properties(tmp_path: Path) -> None:
     facts = facts_from(environ)
     assert (facts.commit, facts.branch, facts.build_id, facts.job) == (SHA, "fix", "17", "Tests")
     assert (facts.build_url, facts.host) == ("https://tc.example/build/17", "agent 3")
+
+
+@pytest.mark.parametrize(
+    ("properties", "branches"),
+    [
+        ("teamcity.build.branch=<default>\nvcsroot.branch=refs/heads/trunk\n", ("trunk", "trunk")),
+        ("teamcity.build.branch=<default>\n", ("", "")),
+        ("teamcity.build.branch=<default>\nvcsroot.branch=%the.branch%\n", ("", "")),
+        ("teamcity.build.branch=trunk\nteamcity.build.branch.is_default=true\n", ("trunk", "trunk")),
+        ("teamcity.build.branch=fix\nvcsroot.branch=refs/heads/trunk\n", ("fix", "trunk")),
+        ("teamcity.build.branch=pull/7\nteamcity.pullRequest.source.branch=fix\n", ("fix", "")),
+    ],
+)
+def test_teamcitys_default_is_the_branch_of_its_root(
+    tmp_path: Path, properties: str, branches: tuple[str, str]
+) -> None:
+    (tmp_path / "configuration").write_text(properties)
+    (tmp_path / "build").write_text("teamcity.configuration.properties.file={}\n".format(tmp_path / "configuration"))
+    environ = {"TEAMCITY_VERSION": "2024.03", "TEAMCITY_BUILD_PROPERTIES_FILE": str(tmp_path / "build")}
+    facts = facts_from(environ)
+    assert (facts.branch, facts.default_branch) == branches
 
 
 def pull_request_event(tmp_path: Path) -> dict[str, str]:

@@ -5,21 +5,29 @@ from __future__ import annotations
 from typing import Mapping
 
 from flakeboard.ci import (
+    appveyor,
     azure,
     bitbucket,
     buildkite,
     circleci,
+    cirrus,
+    codebuild,
     drone,
     github,
     gitlab,
     jenkins,
+    semaphore,
     teamcity,
     travis,
+    woodpecker,
 )
 from flakeboard.ci.facts import Facts
 
-_SYSTEMS = (github, gitlab, circleci, buildkite, azure, travis, drone, bitbucket, teamcity, jenkins)
-"""Jenkins is last, because others set some of its variables."""
+_SYSTEMS = (
+    *(github, gitlab, circleci, buildkite, azure, travis, semaphore, appveyor, cirrus),
+    *(woodpecker, drone, bitbucket, teamcity, codebuild, jenkins),
+)
+"""Jenkins is last, because others set some of its variables; Woodpecker comes before Drone for the same reason."""
 
 
 def facts_from(environ: Mapping[str, str]) -> Facts:

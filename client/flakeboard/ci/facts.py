@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime, timezone
 from typing import Mapping
 
 
@@ -43,6 +44,17 @@ def shard(index: int | None, total: int | None, first: int = 0) -> str:
 def first(*values: str | None) -> str:
     """The first value that is not empty."""
     return next((value for value in values if value), "")
+
+
+def moment(environ: Mapping[str, str], name: str, units: int = 1) -> str:
+    """A variable that counts from 1970, in `units` of a second, as a time with its zone."""
+    written = environ.get(name, "").strip()
+    if not (written.isdigit() and len(written) < 16):
+        return ""
+    try:
+        return datetime.fromtimestamp(int(written) / units, timezone.utc).isoformat()
+    except (ValueError, OverflowError, OSError):
+        return ""
 
 
 def variants(environ: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str]:
