@@ -1,8 +1,6 @@
-"""The client as a single file: CI needs nothing but `curl` and `python3`."""
+"""The client to fetch: a single file, for which CI needs nothing but `curl` and `python3`, and a wheel for pip."""
 
 import hashlib
-import io
-import zipfile
 from functools import lru_cache
 from pathlib import Path
 
@@ -11,34 +9,42 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.cache import get_conditional_response
 from django.views.decorators.http import require_safe
 
+from dashboard.web import client_build
+
 NAME = "flakeboard.pyz"
 CLIENT = Path(settings.BASE_DIR) / "client"
-_SHEBANG = b"#!/usr/bin/env python3\n"
-_MAIN = """import os
-import sys
-
-if sys.version_info < (3, 8):
-    sys.stderr.write("flakeboard: warning: Python 3.8 or newer is needed, so the command runs without Flakeboard.\\n")
-    if sys.argv[1:2] != ["run"] or "--" not in sys.argv:
-        sys.exit(0)
-    command = sys.argv[sys.argv.index("--") + 1 :]
-    os.execvp(command[0], command)
-
-from flakeboard.cli import main
-
-sys.exit(main())
-"""
-"""An older Python cannot even read the client; it must not keep the tests from running."""
-_LONG_AGO = (1980, 1, 1, 0, 0, 0)
+WHEEL = client_build.wheel_name(CLIENT)
 
 
 @require_safe
 def client_file(request: HttpRequest) -> HttpResponse:
     """For anybody: it holds no secret, and a job fetches it before it has one."""
-    content, etag = built()
+    return _answer(request, NAME, built(NAME))
+
+
+@require_safe
+def client_wheel(request: HttpRequest) -> HttpResponse:
+    """The same client for `pip install`; its name must hold the version."""
+    return _answer(request, WHEEL, built(WHEEL))
+
+
+@require_safe
+def client_index(request: HttpRequest) -> HttpResponse:
+    """What `pip install --find-links` reads, so that a job need not know the version."""
+    link = f'<a href="{WHEEL}#sha256={hashlib.sha256(built(WHEEL)).hexdigest()}">{WHEEL}</a>'
+    page = (
+        f'<!DOCTYPE html>\n<html lang="en"><head><title>Flakeboard\'s client</title></head><body>{link}</body></html>\n'
+    )
+    response = HttpResponse(page, content_type="text/html; charset=utf-8")
+    response.headers["Cache-Control"] = "public, max-age=300"
+    return response
+
+
+def _answer(request: HttpRequest, name: str, content: bytes) -> HttpResponse:
+    etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
     response = HttpResponse(content, content_type="application/zip", headers={"ETag": etag})
     response.headers["Cache-Control"] = "public, max-age=300"
-    response.headers["Content-Disposition"] = f'attachment; filename="{NAME}"'
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     return get_conditional_response(request, etag=etag, response=response)
 
 
@@ -50,26 +56,12 @@ def client_digest(request: HttpRequest) -> HttpResponse:
     return response
 
 
-@lru_cache(maxsize=1)
-def built() -> tuple[bytes, str]:
-    """The file and its ETag, made once: sources do not change while a process runs."""
-    content = build(CLIENT)
-    return content, f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+@lru_cache(maxsize=2)
+def built(name: str) -> bytes:
+    """The file of this name, made once: sources do not change while a process runs."""
+    return client_build.wheel(CLIENT) if name == WHEEL else client_build.single_file(CLIENT)
 
 
 def digest() -> str:
-    """The SHA-256 of the file."""
-    return hashlib.sha256(built()[0]).hexdigest()
-
-
-def build(folder: Path) -> bytes:
-    """A zip that Python runs: the same bytes for the same sources, whoever builds it and when."""
-    sources = {path.relative_to(folder).as_posix(): path.read_bytes() for path in (folder / "flakeboard").rglob("*.py")}
-    packed = io.BytesIO()
-    packed.write(_SHEBANG)
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for name, content in sorted({**sources, "__main__.py": _MAIN.encode()}.items()):
-            entry = zipfile.ZipInfo(name, _LONG_AGO)
-            entry.compress_type, entry.external_attr, entry.create_system = zipfile.ZIP_DEFLATED, 0o644 << 16, 3
-            archive.writestr(entry, content)
-    return packed.getvalue()
+    """The SHA-256 of the single file."""
+    return hashlib.sha256(built(NAME)).hexdigest()

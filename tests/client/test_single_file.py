@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+import hashlib
+import re
 import subprocess
 import sys
+import venv
 from pathlib import Path
 
 import pytest
 
-from tests.client.commands import GREEN
+from tests.client.commands import GREEN, environ_with
 from tests.client.conftest import CLIENT
 from tests.client.misbehaving import ACCEPTED, PASSED, TOKEN, Misbehaving
 
@@ -40,10 +43,10 @@ def test_only_the_standard_library_is_imported(path: Path) -> None:
 def zipped(folder: Path) -> Path:
     """The file as the dashboard builds it."""
     pytest.importorskip("django", reason="the dashboard builds the file")
-    from dashboard.web.client_file import build
+    from dashboard.web.client_build import single_file
 
     path = folder / "flakeboard.pyz"
-    path.write_bytes(build(CLIENT))
+    path.write_bytes(single_file(CLIENT))
     return path
 
 
@@ -89,11 +92,12 @@ def test_the_same_sources_make_the_same_file(tmp_path: Path) -> None:
     pytest.importorskip("django", reason="the dashboard builds the file")
     import shutil
 
-    from dashboard.web.client_file import build
+    from dashboard.web.client_build import single_file, wheel
 
     copy = tmp_path / "copy"
     shutil.copytree(str(CLIENT), str(copy), ignore=shutil.ignore_patterns("__pycache__"))
-    assert build(copy) == build(CLIENT)
+    assert single_file(copy) == single_file(CLIENT)
+    assert wheel(copy) == wheel(CLIENT)
 
 
 def test_anybody_gets_the_file_and_only_once() -> None:
@@ -119,3 +123,56 @@ def test_the_hash_that_is_served_is_the_files_own(tmp_path: Path) -> None:
     assert subprocess.run(check, cwd=tmp_path, check=True, capture_output=True).stdout == b"flakeboard.pyz: OK\n"
     (tmp_path / "flakeboard.pyz").write_bytes(b"replaced")
     assert subprocess.run(check, cwd=tmp_path, check=False, capture_output=True).returncode == 1
+
+
+def test_pytest_finds_the_plugin_in_the_file_without_installing(tmp_path: Path) -> None:
+    (tmp_path / "test_sample.py").write_text("def test_good():\n    pass\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--flakeboard-report=out.xml"],
+        cwd=str(tmp_path),
+        env=environ_with(PYTHONPATH=str(zipped(tmp_path)), PYTEST_DISABLE_PLUGIN_AUTOLOAD=""),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert 'name="test_good"' in (tmp_path / "out.xml").read_text()
+
+
+def test_pip_installs_the_wheel_that_is_served_into_an_empty_environment(tmp_path: Path) -> None:
+    """By its address on the index page, with no other index: command and pytest plugin are there, and RECORD is true."""
+    pytest.importorskip("django", reason="the dashboard serves the file")
+    from django.test import Client
+
+    index = Client().get("/client/").content.decode()
+    name, digest = re.search(r'href="([^"#]+)#sha256=([0-9a-f]{64})"', index).groups()
+    (tmp_path / name).write_bytes(Client().get(f"/client/{name}").content)
+    (tmp_path / "index.html").write_text(index)
+    environment = tmp_path / "environment"
+    venv.create(str(environment), with_pip=False, symlinks=True)
+    python = str(environment / "bin" / "python")
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        python,
+        "install",
+        "-q",
+        "--no-index",
+        "--disable-pip-version-check",
+    ]
+    subprocess.run([*pip, "--find-links", str(tmp_path / "index.html"), "flakeboard"], check=True, env=environ_with())
+    bare = {"PATH": "/usr/bin:/bin"}
+    version = subprocess.run([str(environment / "bin" / "flakeboard"), "--version"], env=bare, capture_output=True)
+    assert version.stdout.startswith(b"flakeboard 0."), version.stderr
+    code = (
+        "import base64, hashlib, importlib.metadata as m; d = m.distribution('flakeboard')\n"
+        "digest = lambda f: base64.urlsafe_b64encode(hashlib.sha256(f.read_binary()).digest()).rstrip(b'=').decode()\n"
+        "listed = [f for f in d.files if f.hash and f.parts[0].startswith('flakeboard')]\n"
+        "print([e.value for e in d.entry_points if e.group == 'pytest11'], len(listed) > 100)\n"
+        "assert all(digest(f) == f.hash.value for f in listed)\n"
+    )
+    shown = subprocess.run([python, "-c", code], env=bare, capture_output=True, text=True, check=True).stdout
+    assert shown == "['flakeboard.pytest_plugin'] True\n"
+    assert hashlib.sha256((tmp_path / name).read_bytes()).hexdigest() == digest

@@ -94,6 +94,7 @@ def setup(request: HttpRequest, project: Project) -> HttpResponse:
             "now": now,
             "ending": _ending(project, now) if may_tokens else (),
             "client_digest": client_file.digest(),
+            "client_wheel": settings.PUBLIC_URL + reverse("client_wheel"),
             "curl_line": curl_line(project.slug, text or _PLACEHOLDER),
             "address": settings.PUBLIC_URL + reverse("api-uploads", args=(project.slug,)),
             "site": settings.PUBLIC_URL,
