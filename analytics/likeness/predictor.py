@@ -10,8 +10,9 @@ import numpy as np
 
 from analytics.columns.codec import Column, Columns, columns_of
 from analytics.columns.sources import CATEGORIES
-from analytics.kernel.executions import Flags, Floats, Ints
+from analytics.kernel.executions import Floats, Ints
 from analytics.kernel.likeness.backtest import backtest
+from analytics.kernel.likeness.earlier import Earlier, Past, earlier
 from analytics.kernel.likeness.labels import Labels, Results, labels
 from analytics.kernel.likeness.levels import Cases, Level, Levels, Record, levels
 from analytics.kernel.likeness.score import Scores, Units, score
@@ -153,7 +154,7 @@ def _record(level: Level | None) -> dict[str, Any] | None:
 def learn(project: Project, columns: Mapping[str, Column]) -> Predictor:
     """From the tests of a window, and from what became of earlier predictions."""
     examples, demands = examples_of(project.pk, columns), replace(DEMANDS, least_right=project.least_right)
-    found, known = examples.labels, examples.known
+    found = examples.labels
     if not found.representative:
         return Predictor(examples, Levels(None, None, _NOT_REPRESENTATIVE.format(demands.stable_executions)), False)
     live = _settled(project, demands)
@@ -161,14 +162,26 @@ def learn(project: Project, columns: Mapping[str, Column]) -> Predictor:
     if flaky < demands.least_flaky:
         cases = Cases(np.zeros(0), np.zeros(0, dtype=bool))
     else:
-        cases = live or backtest(known.units.take(order := _in_order(found.known, known)), found.flaky[order])
+        cases = live or _backtest(project.pk, examples)
     return Predictor(examples, levels(cases, flaky, flaky / max(all_, 1), demands), live is not None)
 
 
-def _in_order(known: Flags, units: ProjectUnits) -> Ints:
-    """Labelled units in the order in which they were written."""
-    rows = np.flatnonzero(known)
-    return rows[np.lexsort((units.units.number[rows], units.written[rows]))]
+def _backtest(project_id: int, examples: Examples) -> Cases:
+    """Of the labelled units, in the order in which all were written."""
+    known, units = examples.labels.known, examples.known.units
+    order = np.lexsort((units.number, examples.known.written))
+    place = np.flatnonzero(known[order])
+    all_ = earlier(units.number[order], units.sketch[order], _EARLIER.pop(project_id, None))
+    while len(_EARLIER) >= _PROJECTS:
+        _EARLIER.pop(next(iter(_EARLIER)), None)
+    _EARLIER[project_id] = all_
+    labelled = order[place]
+    return backtest(units.take(labelled), examples.labels.flaky[labelled], Past(all_, place))
+
+
+_EARLIER: dict[int, Earlier] = {}
+"""By project, of those analysed last by this process: sketches change seldom."""
+_PROJECTS = 4
 
 
 def _settled(project: Project, demands: Demands) -> Cases | None:

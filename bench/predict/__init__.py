@@ -5,7 +5,7 @@ from importlib import import_module
 
 from bench.outcome import Outcome
 
-PARTS = ("published", "protocol_scores", "earned_words", "speed")
+PARTS = ("published", "protocol_scores", "earned_words", "speed", "analysis")
 
 
 def run() -> Iterable[Outcome]:

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from analytics.kernel.likeness import earlier as earlier_module
 from analytics.kernel.likeness import neighbours as neighbours_module
 from analytics.kernel.likeness.backtest import backtest, blocks
+from analytics.kernel.likeness.earlier import Past, earlier
 from analytics.kernel.likeness.levels import Cases, Levels, levels, record
 from analytics.kernel.likeness.neighbours import nearest
 from analytics.kernel.likeness.score import Units, beside, score
@@ -118,6 +120,29 @@ def test_the_backtest_learns_from_what_is_before_alone() -> None:
             assert cases.flaky[row] == flaky[place]
             row += 1
     assert row == 48
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_neighbours_that_are_kept_make_the_backtest_quick_and_change_nothing(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some units have no label, some no sketch; sketches come and change between analyses."""
+    monkeypatch.setattr(earlier_module, "KEPT", 9)
+    monkeypatch.setattr(earlier_module, "_CELLS", 700)
+    units, flaky = drawn(seed, 90, width=4 if seed % 2 else 8)
+    kept, source, quick = None, np.random.default_rng(seed), 0
+    for count in (0, 60, 90, 90):
+        now = units.take(slice(0, count))
+        kept = earlier(now.number, now.sketch.copy(), kept)
+        again = earlier(now.number, now.sketch)
+        assert np.array_equal(kept.near.example, again.near.example)
+        place = np.flatnonzero(source.random(count) < 0.8)
+        labelled, past = now.take(place), Past(kept, place)
+        expected = backtest(labelled, flaky[place])
+        assert backtest(labelled, flaky[place], past).score == pytest.approx(expected.score, rel=1e-12)
+        quick += sum(int((~past.like(start, end, flaky[place])[1]).sum()) for start, end in blocks(len(place)))
+        units.sketch[source.integers(20, 90)] = units.sketch[3]
+    assert quick > 30, "most are answered by what is kept"
 
 
 @pytest.mark.parametrize("count", [0, 1, 4, 5, 19, 20, 21, 399])

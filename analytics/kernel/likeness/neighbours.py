@@ -63,16 +63,20 @@ def _distances(questions: Sketches, examples: Sketches) -> Iterator[tuple[int, F
 
     Products of two sketches are whole numbers below 2**24, so that they are exact as 32-bit floats and equal sketches
     have equal distances, whatever the order of the sums."""
-    theirs, length = examples.astype(np.float32), _lengths(examples)
+    theirs, length = examples.astype(np.float32), lengths(examples)
     with_sketch = np.flatnonzero(known(questions))
     step = max(1, _CELLS // max(len(examples), 1))
     for start in range(0, len(with_sketch), step):
         rows = with_sketch[start : start + step]
-        products = (questions[rows].astype(np.float32) @ theirs.T).astype(np.float64)
-        far = 1 - products / (_lengths(questions[rows])[:, None] * length)
-        yield from zip(rows.tolist(), np.maximum(far, 0.0), strict=True)
+        products = questions[rows].astype(np.float32) @ theirs.T
+        yield from zip(rows.tolist(), distances_of(products, lengths(questions[rows])[:, None], length), strict=True)
 
 
-def _lengths(sketches: Sketches) -> Floats:
+def distances_of(products: npt.NDArray[np.float32], length: Floats, other: Floats) -> Floats:
+    """One less the cosine; rounding makes no distance negative."""
+    return np.asarray(np.maximum(1 - products.astype(np.float64) / (length * other), 0.0))
+
+
+def lengths(sketches: Sketches) -> Floats:
     squares = (sketches.astype(np.int64) ** 2).sum(axis=1)
     return np.asarray(np.sqrt(np.maximum(squares, 1)), dtype=np.float64)

@@ -71,8 +71,11 @@ def score(questions: Units, examples: Units, flaky: Flags) -> Scores:
     sketched = np.flatnonzero(known(examples.sketch))
     found = _without_itself(questions, examples, sketched)
     like, near = found.like(flaky), beside(questions, examples, flaky)
-    alone = near.score
-    return Scores(np.where(np.isnan(like), alone, (like + alone) / 2), like, near, found)
+    return Scores(mean_of(like, near), like, near, found)
+
+
+def mean_of(like: Floats, near: Beside) -> Floats:
+    return np.where(np.isnan(like), near.score, (like + near.score) / 2)
 
 
 def _without_itself(questions: Units, examples: Units, sketched: Ints) -> Neighbours:
