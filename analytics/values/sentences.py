@@ -7,6 +7,7 @@ from analytics.wording import counted
 TAILS = {
     "light": "light tail: far values soon become very rare",
     "bounded": "bounded: the values have an end, and it is near",
+    "wide": "wide tail: far values become rare only slowly, so that a safe bound lies far out",
     "heavy": "heavy tail: very far values come now and then, so that no bound is safe",
     "no fit": "no known shape: the largest values follow no rule that could be continued",
 }

@@ -52,9 +52,8 @@ class Answer:
     """`not finite`, `too few`, `constant`, or empty."""
     not_finite: int
     kind: str
-    """`light`, `bounded`, `heavy`, `no fit`; empty with an obstacle."""
+    """`light`, `bounded`, `wide`, `heavy`, `no fit`; empty with an obstacle."""
     is_discrete: bool
-    is_transformed: bool
     present: FailureShare | None
     """None where the values or the bound are not finite."""
     wanted: Rung | None
@@ -96,7 +95,6 @@ def answer(values: Floats, question: Question) -> Answer:
         not_finite=0,
         kind=found.kind,
         is_discrete=sample.step > 0,
-        is_transformed=found.tail is None and found.turned is not None,
         present=present,
         wanted=outwards.rung(found.rung(question.tolerated)),
         ladder=ladder,
@@ -119,7 +117,6 @@ def _without_fit(values: Floats, question: Question, hindrance: str, not_finite:
         not_finite=not_finite,
         kind="",
         is_discrete=False,
-        is_transformed=False,
         present=present,
         wanted=None,
         ladder=(),

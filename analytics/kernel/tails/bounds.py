@@ -13,6 +13,8 @@ from analytics.kernel.tails.parameters import BEYOND_RUNS, CONFIDENCE
 from analytics.kernel.tails.samples import Sample
 
 NO_FIT = "no fit"
+WIDE = "wide"
+"""Heavy, but light once transformed: there is a bound, far out."""
 MORE_RUNS = "more runs"
 
 
@@ -43,7 +45,7 @@ class Extrapolation:
     @property
     def kind(self) -> str:
         if self.turned is not None and self.turned.kind != HEAVY:
-            return self.turned.kind
+            return WIDE
         return NO_FIT if self.tail is None else self.tail.kind
 
     def rung(self, tolerated: float) -> Rung:

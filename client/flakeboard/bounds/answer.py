@@ -84,7 +84,7 @@ def _site_lines(site: Mapping[str, Any], body: Mapping[str, Any]) -> list[str]:
     text = [f"{where}   {measure} {conclusion['op']} {shown:.6g}" if shown is not None else f"{where}   {measure}"]
     if conclusion["least"] is not None:
         text[0] += f"   values {conclusion['least']:.6g} to {conclusion['most']:.6g}"
-    text[0] += f"; {conclusion['tail']} tail" if conclusion["tail"] in ("light", "heavy") else ""
+    text[0] += f"; {conclusion['tail']} tail" if conclusion["tail"] in ("light", "wide", "heavy") else ""
     text.append("  " + conclusion["sentence"])
     if conclusion["obstacle"] == "constant" and body["seeds_set_at"]:
         text.append(f"  Its seed is fixed at {', '.join(body['seeds_set_at'][:3])}.")

@@ -85,7 +85,7 @@ class ConclusionSerializer(serializers.Serializer):
     n = serializers.IntegerField(help_text="Values that count.")
     obstacle = serializers.CharField(allow_blank=True, help_text="too few, constant, not finite, or empty.")
     not_finite = serializers.IntegerField()
-    tail = serializers.CharField(allow_blank=True, help_text="light, bounded, heavy, no fit, or empty.")
+    tail = serializers.CharField(allow_blank=True, help_text="light, bounded, wide, heavy, no fit, or empty.")
     is_discrete = serializers.BooleanField()
     present = PresentSerializer(allow_null=True)
     wanted = RungSerializer(allow_null=True)
