@@ -48,7 +48,8 @@ class Laboratory:
         path = "/" + wanted.replace(os.sep, "/")
         found = [name for name in ids if f"/{name}".endswith(path) or path.endswith("/" + name)]
         if len(found) != 1:
-            near = [name for name in ids if name.partition("[")[0].endswith(wanted.partition("::")[2])]
+            function = wanted.partition("::")[2].partition("[")[0]
+            near = [name for name in ids if function and name.partition("[")[0].endswith(function)]
             more = f" Did you mean {near[0]}?" if near else ""
             raise Problem(f"{wanted} is not among the {len(ids):,} tests of {file}.{more}")
         return found[0]

@@ -81,7 +81,10 @@ def bounds(options: argparse.Namespace) -> int:
 def _near(lab: Laboratory, options: argparse.Namespace) -> list[str]:
     """The tests with approximate assertions whose values vary."""
     tests = lab.collect(options.test)
-    runs = lab.run_all(tests, SCAN_RUNS, _SCAN_PROCESS)
+    runs = lab.run_all(tests, _SCAN_PROCESS, _SCAN_PROCESS)
+    approximate = list(dict.fromkeys(run.test for run in runs if run.sites))
+    if approximate:
+        runs += lab.run_all(approximate, SCAN_RUNS - _SCAN_PROCESS, _SCAN_PROCESS)
     varying = []
     for test in dict.fromkeys(run.test for run in runs):
         own = [run for run in runs if run.test == test]

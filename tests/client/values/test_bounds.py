@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 from flakeboard.bounds.answer import as_json, lines, monthly
+from flakeboard.bounds.laboratory import Laboratory
 from flakeboard.bounds.measurement import Findings
 from flakeboard.bounds.patches import patch_of, written
 from flakeboard.bounds.series import Measurement, SiteSeries, series_of
 from flakeboard.bounds.variance import clopper_pearson, p_value_of_groups
 from flakeboard.commands import bounds as command
+from flakeboard.problems import Problem
 from flakeboard.values.sites import LOWER, MOST_COMPARISONS, MOST_SITES, UPPER, RunValues, Site, Value
 from flakeboard.values.sources import Sources
 
@@ -103,6 +105,17 @@ def test_line_without_one_assertion_is_no_site(tmp_path: Path) -> None:
     found = sources.comparisons(str(file), 3)
     assert found is not None and [[each.op for each in group] for group in found] == [[""], ["<"]]
     assert sources.comparisons(str(tmp_path / "none.py"), 1) is None
+
+
+def test_name_of_a_test_is_found_from_any_folder_or_a_near_one_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    lab = Laboratory.__new__(Laboratory)
+    ids = ["tests/test_a.py::test_x[matrix0]", "tests/test_a.py::test_y"]
+    monkeypatch.setattr(Laboratory, "collect", lambda self, paths: ids)
+    assert lab.find("tests/test_a.py::test_y") == lab.find("test_a.py::test_y") == ids[1]
+    with pytest.raises(Problem, match=r"Did you mean tests/test_a.py::test_x\[matrix0\]\?"):
+        lab.find("tests/test_a.py::test_x[gaussian]")
+    with pytest.raises(Problem, match=r"among the 2 tests of test_a.py\.$"):
+        lab.find("test_a.py")
 
 
 # -- processes -------------------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """`flakeboard bounds` from its words to what it prints and sends; the runs are made up, the server is the real one."""
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ class FakeLaboratory:
     """Draws in place of runs of pytest."""
 
     left = 100.0
+    ran: Counter[str] = Counter()
 
     def __init__(self, *given: Any) -> None:
         self.root = str(Path.cwd())
@@ -33,7 +35,7 @@ class FakeLaboratory:
         return wanted
 
     def collect(self, paths: list[str]) -> list[str]:
-        return ["tests/test_a.py::test_random", "tests/test_a.py::test_constant"]
+        return [f"tests/test_a.py::test_{name}" for name in ("random", "constant", "exact")]
 
     def run(self, test: str, count: int, per_process: int = 25) -> list[Measurement]:
         return self.run_all([test], count)
@@ -44,8 +46,9 @@ class FakeLaboratory:
             value = NORMAL[self._drawn % len(NORMAL)]
             self._drawn += 1
             for test in tests:
+                self.ran[test] += 1
                 x = 0.5 if test.endswith("constant") else value
-                site = {Site("tests/test_a.py", 5, 0): ("upper", "<", 1.645, x)}
+                site = {Site("tests/test_a.py", 5, 0): ("upper", "<", 1.645, x)} if "exact" not in test else {}
                 outcome = "failed" if x >= 1.645 else "passed"
                 found.append(Measurement(self._drawn, self._drawn // 25, test, outcome, site, ("tests/test_a.py:4",)))
         return found
@@ -95,7 +98,9 @@ def test_scan_takes_only_tests_whose_values_vary(
     board: list[str], send: Send, capsys: pytest.CaptureFixture[str]
 ) -> None:
     send(report(), build_id="1")
+    FakeLaboratory.ran.clear()
     assert cli.main(["bounds", "--scan", "--json"]) == 0
+    assert [FakeLaboratory.ran[f"tests/test_a.py::test_{name}"] for name in ("constant", "exact")] == [30, 5]
     bodies = json.loads(capsys.readouterr().out)
     assert [body["test"] for body in bodies] == ["tests/test_a.py::test_random"]
     assert bodies[0]["sites"][0]["conclusion"]["n"] >= 100 and bodies[0]["stored"] == 1
