@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from analytics.kernel.tails.samples import TOO_FEW
 from analytics.lab.names import node_id_of
 from analytics.values.answers import report_since
 from analytics.values.sentences import TAILS, number, one_in
@@ -62,7 +63,7 @@ class SiteValues:
 
 def value_section(test: Test, causes: frozenset[str]) -> Section | None:
     """The section; None for a test that has no values and no cause that asks for them."""
-    rows = series_of_test(test)
+    rows = _without_repetitions(series_of_test(test))
     if not rows and not causes & MEASURED_CAUSES:
         return None
     rows.sort(key=lambda row: (row.origin != ValueSeries.Origin.BOUNDS, -_share(row), row.pk))
@@ -74,6 +75,22 @@ def value_section(test: Test, causes: frozenset[str]) -> Section | None:
         "command": f"flakeboard bounds {name}" if name else "",
     }
     return Section("values", "Values", _fact(rows), part, open=bool(rows))
+
+
+def _without_repetitions(rows: list[ValueSeries]) -> list[ValueSeries]:
+    """Without what CI sent of an assertion as long as that is too little, if an experiment has measured it there."""
+
+    def place(row: ValueSeries) -> tuple[str, int, int, str]:
+        return row.file, row.line, row.ordinal, row.environment
+
+    measured = {place(row) for row in rows if row.origin == ValueSeries.Origin.BOUNDS}
+    return [
+        row
+        for row in rows
+        if row.origin == ValueSeries.Origin.BOUNDS
+        or place(row) not in measured
+        or row.answer.get("obstacle", TOO_FEW) != TOO_FEW
+    ]
 
 
 def _fact(rows: list[ValueSeries]) -> str:

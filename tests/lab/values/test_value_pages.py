@@ -9,7 +9,7 @@ from analytics.values.conclusions import Series, conclude
 from ingest.lab.values import SiteValue, experiment_values_keep
 from ingest.models import Project, Test
 from tests.conftest import Send
-from tests.lab.values.test_values_api import report
+from tests.lab.values.test_values_api import report, valued
 
 NORMAL = np.random.default_rng(2).normal(size=400)
 
@@ -66,6 +66,22 @@ def test_page_of_bounds_lists_what_fails_too_often(admin_client: Client, analyse
     assert "tests/test_a.py:6" in text and "Write " in text
     rows = admin_client.get("/projects/shop/bounds?format=csv").getvalue().decode().splitlines()
     assert len(rows) == 2 and rows[1].startswith('"0","tests.test_a","test_random","tests/test_a.py","6","<","1.645",')
+
+
+def test_few_values_of_ci_are_near_nothing_and_do_not_stand_beside_measured_ones(
+    admin_client: Client, project: Project, send: Send
+) -> None:
+    send(report(valued(0.25)), build_id="1", environment={"os": "Linux"})
+    analysis_refresh(project=project)
+    assert "fails less often than tolerated" in text_of(admin_client, "/projects/shop/bounds")
+    address = f"/projects/shop/tests/{Test.objects.get(project=project).number}"
+    assert "Not enough data: 1 value" in text_of(admin_client, address)
+    keep(project, 1.645)
+    text = text_of(admin_client, address)
+    assert "Not enough data: 1 value" not in text and "light tail" in text
+    send(report(valued(0.75)), build_id="2", environment={"os": "Linux"})
+    analysis_refresh(project=project)
+    assert "<strong>2 assertions</strong> of 2 fail" in text_of(admin_client, "/projects/shop/bounds")
 
 
 @pytest.mark.parametrize("values", [np.array([np.nan] * 120), np.array([0.5] * 120), np.array([0.1, 0.2])])
