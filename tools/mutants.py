@@ -35,6 +35,8 @@ class Target:
 
 
 _QUARANTINE, _JUNIT = "tests/quarantine/test_", "tests/ingest/junit/test_"
+_TAILS = ("answers", "bounds", "box_cox", "failures", "fits", "pareto", "proposals", "recency", "samples")
+_LIKENESS = ("backtest", "levels", "neighbours", "score")
 _GATE = tuple(f"{_QUARANTINE}{name}.py" for name in ("gate_api", "gate_law"))
 TARGETS = {
     "gate": Target(("dashboard.quarantine.gate.decision",), (f"{_QUARANTINE}gate.py",)),
@@ -47,6 +49,22 @@ TARGETS = {
         ("ingest.redaction_rules", "ingest.redaction"),
         ("tests/ingest/test_redaction.py",),
         without="not slow and not real",
+    ),
+    "tails": Target(
+        tuple(f"analytics.kernel.tails.{name}" for name in _TAILS),
+        ("tests/analytics/tails/test_pareto.py", "tests/analytics/tails/test_bounds.py"),
+        without="not any_floats",
+    ),
+    "likeness": Target(
+        tuple(f"analytics.kernel.likeness.{name}" for name in _LIKENESS), ("tests/likeness/test_likeness.py",)
+    ),
+    "sketches": Target(
+        tuple(f"flakeboard.sketches.{name}" for name in ("sketch", "functions", "languages", "names")),
+        ("tests/likeness/test_sketching.py",),
+    ),
+    "bounds": Target(
+        tuple(f"flakeboard.bounds.{name}" for name in ("patches", "series", "variance", "answer")),
+        ("tests/client/values/test_bounds.py",),
     ),
     "attempts": Target(("ingest.junit.attempts",), tuple(f"{_JUNIT}{name}.py" for name in ("attempts", "dialects"))),
     "dialects": Target(("ingest.junit.dialects",), tuple(f"{_JUNIT}{name}.py" for name in ("dialects", "attempts"))),

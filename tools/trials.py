@@ -43,7 +43,8 @@ class _ChangedModule(importlib.abc.MetaPathFinder):
 
 
 def file_of(module: str) -> Path:
-    return ROOT / Path(*module.split(".")).with_suffix(".py")
+    folder = ROOT / "client" if module.startswith("flakeboard.") else ROOT
+    return folder / Path(*module.split(".")).with_suffix(".py")
 
 
 def import_changed(module: str, source: str) -> None:
