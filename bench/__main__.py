@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable
 from importlib import import_module
 
+from bench import figures
 from bench.outcome import Outcome, report
 from bench.workspace import at_home
 
@@ -19,17 +20,31 @@ def main() -> int:
     with at_home():
         usual, large = _usual(), _large(options)
         results = []
-        for name in options.names or usual:
+        for name in _names(options) or usual:
             print(f"\n{name}", flush=True)
+            own = []
             for result in (usual | large)[name]():
                 print(f"  {result}", flush=True)
-                results.append(result)
+                own.append(result)
+            results += own
+            if options.write and hasattr(import_module(f"bench.{name}"), "table"):
+                figures.keep(name, own)
+                figures.write()
         return report(results)
+
+
+def _names(options: argparse.Namespace) -> list[str]:
+    """What to run; to write figures, the parts that keep theirs."""
+    if not options.write:
+        return list(options.names)
+    parts = {name: getattr(import_module(f"bench.{name}"), "PARTS", ()) for name in options.names}
+    return [each for name, own in parts.items() for each in ([f"{name}.{part}" for part in own] or [name])]
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench")
     parser.add_argument("names", nargs="*")
+    parser.add_argument("--write", action="store_true", help="keep the figures, and write the docs' tables of them")
     load = parser.add_argument_group("load")
     load.add_argument("--seconds", type=float, default=120, help="how long uploaders send")
     load.add_argument("--uploaders", type=int, default=50)

@@ -5,7 +5,7 @@ parametric bootstrap of 100, the lowest threshold that is accepted, a likelihood
 positive shapes, and the quantile of the tail alone, taken at its word as the bound. It extends the sample where it does
 not converge; here both methods have the same values, as a test has that was run so often."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from scipy import stats
@@ -23,6 +23,14 @@ SIZE, TOLERATED = 100, 1e-3
 LEAST_EXCEEDANCES = 50
 BOOTSTRAPS = 100
 _GRID = np.concatenate([-np.geomspace(300, 1e-3, 60), [1e-9], 1 - np.geomspace(0.999, 1e-3, 60)])
+NAMES = (*LIGHT, "t(5)", "t(3)", "Cauchy")
+WHOSE = ("published", "ours")
+FIGURES = (
+    "bounds that keep it",
+    "failures to those promised, median",
+    "failures to those promised, 95th percentile",
+    "samples without a bound",
+)
 _EVERY = 5
 """Thresholds that differ by fewer values say the same."""
 
@@ -31,7 +39,7 @@ def most_likely(samples: Floats) -> tuple[Floats, Floats]:
     """Shape and scale of greatest likelihood for each row, from a fine grid of the one parameter of its profile."""
     largest = samples.max(axis=1)
     y = samples / largest[:, None]
-    k = np.stack([np.log1p(-t * y).mean(axis=1) for t in _GRID], axis=1)
+    k = pareto.mean_logs(np.broadcast_to(_GRID, (len(y), len(_GRID))), y)
     likelihood = np.where(k > -1, np.log(-_GRID / k) - k - 1, -np.inf)
     best = likelihood.argmax(axis=1)
     shape = k[np.arange(len(k)), best]
@@ -86,7 +94,7 @@ def bound_of(values: Floats, tolerated: float, seed: int = 0) -> float | None:
 
 
 def run(samples: int = SAMPLES) -> Iterable[Outcome]:
-    cells = [(name, samples) for name in [*LIGHT, "t(5)", "t(3)", "Cauchy"]]
+    cells = [(name, samples) for name in NAMES]
     for outcomes in each(outcomes_of, cells):
         yield from outcomes
 
@@ -96,11 +104,27 @@ def outcomes_of(cell: tuple[str, int]) -> list[Outcome]:
     values = drawn(name, samples, SIZE, seed=2)
     theirs = kept(name, [bound_of(row, TOLERATED, seed) for seed, row in enumerate(values)], TOLERATED)
     ours = kept(name, bounds_of(values, (TOLERATED,))[0], TOLERATED)
-    about = f"{name}, {SIZE} values, 1 in {1 / TOLERATED:,.0f}"
-    outcomes = []
-    for whose, found in (("published", theirs), ("ours", ours)):
-        figures = f"median {found.median:.1f}, p95 {found.worst:.1f} times the promise, none {found.without:.0%}"
-        outcomes.append(Outcome(f"{about}, {whose}: bounds that keep it", found.coverage, aim=figures))
+    about, outcomes = _about(name), []
+    for whose, found in zip(WHOSE, (theirs, ours), strict=True):
+        measured = (found.coverage, found.median, found.worst, found.without)
+        outcomes += [Outcome(f"{about}, {whose}: {what}", value) for what, value in zip(FIGURES, measured, strict=True)]
     if name in LIGHT:
         outcomes.append(Outcome(f"{about}: kept more often by ours, by", ours.coverage - theirs.coverage, least=0))
     return outcomes
+
+
+def table(figures: Mapping[str, float]) -> list[str]:
+    """For docs/accuracy.md."""
+    lines = [
+        "| values | published: kept | median | p95 | ours: kept | median | p95 | none: published, ours |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for name in NAMES:
+        theirs, ours = ([figures[f"{_about(name)}, {whose}: {what}"] for what in FIGURES] for whose in WHOSE)
+        cells = [f"{kept:.2f} | {median:.1f} | {worst:.1f}" for kept, median, worst, _ in (theirs, ours)]
+        lines.append(f"| {name} | {' | '.join(cells)} | {theirs[3]:.0%}, {ours[3]:.0%} |".replace("%", " %"))
+    return lines
+
+
+def _about(name: str) -> str:
+    return f"{name}, {SIZE} values, 1 in {1 / TOLERATED:,.0f}"

@@ -66,6 +66,10 @@ def test_single_precision():
 """
 
 
+_PER_PROCESS = 250
+"""Runs of a test that keeps nothing in its process: thousands of them take seconds."""
+
+
 @dataclass
 class Workplace:
     """A folder with one test file, and its tests measured there."""
@@ -87,7 +91,7 @@ class Workplace:
             name = lab.find(test)
             if not exactly:
                 return measure(lab, parameters, name, in_process, lambda text: None)
-            found = Findings(name, lab.run(name, runs))
+            found = Findings(name, lab.run(name, runs, _PER_PROCESS))
             found.answer = in_process(found.series, len(found.runs), found.failed, False)
             return found
         finally:

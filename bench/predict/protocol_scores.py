@@ -1,6 +1,6 @@
 """Average precision by three protocols, beside FLAST: at random as published, by class, and by time."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -65,6 +65,18 @@ def run() -> Iterable[Outcome]:
                     predicted = held.scores[method] >= level
                     yield Outcome(f"{what}: precision of {method} at {level}", precision(predicted, held.flaky))
                     yield Outcome(f"{what}: recall of {method} at {level}", recall(predicted, held.flaky))
+
+
+def table(figures: Mapping[str, float]) -> list[str]:
+    """For docs/accuracy.md."""
+    lines = ["| | tests held back | chance | like | beside | **both** | FLAST |", "|---|---|---|---|---|---|---|"]
+    methods = ("like", "beside", "both", "FLAST as published")
+    for what in (f"{language}, {protocol}" for language in LANGUAGES for protocol in PROTOCOLS):
+        shares = [figures[f"{what}: share of flaky ones, which is chance"]]
+        shares += [figures[f"{what}: average precision, {method}"] for method in methods]
+        cells = " | ".join(f"{share:.2f}".removeprefix("0") for share in shares)
+        lines.append(f"| {what} | {figures[f'{what}: tests held back']:,.0f} | {cells} |")
+    return lines
 
 
 def judged(projects: Sequence[Sequence[Case]], splits: Protocol, scores: Callable[..., list[Held]]) -> Held:

@@ -36,7 +36,7 @@ def fitted(samples: Floats) -> Pareto:
     quartile = np.partition(y, int(size / 4 + 0.5) - 1, axis=1)[:, int(size / 4 + 0.5) - 1]
     steps = 1 - np.sqrt(points / (np.arange(1, points + 1) - 0.5))
     t = _not_zero(1 + steps / (3 * np.maximum(quartile, _LEAST_QUARTILE)[:, None]))
-    k = _mean_logs(t, y)
+    k = mean_logs(t, y)
     likelihood = size * (np.log(-t / k) - k - 1)
     weight = np.exp(likelihood - likelihood.max(axis=1, keepdims=True))
     mean = _not_zero((t * weight).sum(axis=1) / weight.sum(axis=1))
@@ -44,7 +44,7 @@ def fitted(samples: Floats) -> Pareto:
     return Pareto(shape, -shape / mean * largest)
 
 
-def _mean_logs(t: Floats, y: Floats) -> Floats:
+def mean_logs(t: Floats, y: Floats) -> Floats:
     """The mean of log(1 - t y) over each row of y, for each t of the row: the logarithm of products of eight."""
     rows, size = y.shape
     groups = np.zeros((_GROUP, -(-size // _GROUP), rows))  # what is left over is 0, and its factor 1

@@ -1,0 +1,60 @@
+"""Figures of the docs: a run writes them between markers and keeps them, so that a test sees when both differ.
+
+`python -m bench bounds --write` measures, keeps what it measured in `bench/figures/`, and writes the tables of
+`docs/*.md` that are made of it. A part of a benchmark that has a table says with `table` how it reads."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from importlib import import_module
+from pathlib import Path
+
+from bench.outcome import Outcome
+
+KEPT = Path(__file__).resolve().parent
+DOCS = KEPT.parent.parent / "docs"
+END = "<!-- end of figures -->"
+_BLOCK = re.compile(r"<!-- figures of ([\w.]+) -->\n(.*?)" + re.escape(END), re.DOTALL)
+
+Figures = Mapping[str, float]
+"""What was measured -> its value."""
+
+
+def keep(name: str, outcomes: Sequence[Outcome], folder: Path = KEPT) -> None:
+    """The last run of a part."""
+    rows = [{key: value for key, value in asdict(outcome).items() if value not in ("", None)} for outcome in outcomes]
+    folder.mkdir(exist_ok=True)
+    lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+    (folder / f"{name}.json").write_text(f"[\n{lines}\n]\n")
+
+
+def kept(name: str, folder: Path = KEPT) -> Figures:
+    rows = json.loads((folder / f"{name}.json").read_text())
+    return {row["what"]: row["value"] for row in rows}
+
+
+def table(name: str, folder: Path = KEPT) -> str:
+    """The table of a part, by its last run."""
+    lines = import_module(f"bench.{name}").table(kept(name, folder))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def write(pages: Path = DOCS, folder: Path = KEPT) -> None:
+    """All tables of the docs, each by the last run of its part."""
+    for page in sorted(pages.glob("*.md")):
+        before = page.read_text()
+        after = _BLOCK.sub(lambda block: _block(block.group(1), table(block.group(1), folder)), before)
+        if after != before:
+            page.write_text(after)
+
+
+def blocks(pages: Path = DOCS) -> Iterator[tuple[str, str, str]]:
+    """Page, part and text of each table."""
+    for page in sorted(pages.glob("*.md")):
+        for block in _BLOCK.finditer(page.read_text()):
+            yield page.name, block.group(1), block.group(2)
+
+
+def _block(name: str, text: str) -> str:
+    return f"<!-- figures of {name} -->\n{text}{END}"
