@@ -74,12 +74,16 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(_files(), key=place))
 
 
+_COMMENT = re.compile(r"^<!-- .* -->\n", re.MULTILINE)
+"""What marks figures that a benchmark writes."""
+
+
 @lru_cache(maxsize=32)
 def body(name: str) -> SafeString:
     """A page as HTML. Markdown's own HTML is off, so what is in it is text."""
     reader = MarkdownIt("commonmark", {"html": False}).enable("table")
     path = _files()[name]
-    tokens = reader.parse(path.read_text())
+    tokens = reader.parse(_COMMENT.sub("", path.read_text()))
     used: set[str] = set()
     for at, token in enumerate(tokens):
         words = _heading(tokens, at)

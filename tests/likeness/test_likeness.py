@@ -173,6 +173,14 @@ def test_likely_is_the_least_level_whose_interval_begins_at_a_half() -> None:
     assert (round(stricter.likely.record.low, 3), round(stricter.likely.record.high, 3)) == (0.612, 0.950)
 
 
+@pytest.mark.parametrize("least", [0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])
+def test_each_tenth_is_a_level(least: float) -> None:
+    """Scores just below it were always wrong, those at it always right."""
+    found = levels(cases_of((least - 0.05, 0, 400), (least, 20, 0)), 20, 0.05)
+    assert found.more_runs is not None and found.more_runs.least == least
+    assert (found.likely.least if found.likely else None) == (least if least >= 0.5 else None)
+
+
 def test_a_score_at_the_level_counts() -> None:
     assert record(cases_of((0.5, 3, 1), (0.49, 5, 5)), 0.5).of == 4
 

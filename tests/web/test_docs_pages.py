@@ -23,6 +23,7 @@ def test_every_document_is_a_page_and_in_the_contents(client: Client) -> None:
         name = path.relative_to(ROOT / "docs").as_posix().removesuffix(".md").removesuffix("/README")
         shown = read(client, f"/docs/{name}")
         assert path.read_text().split("\n", 1)[0].removeprefix("# ").replace("`", "") in shown
+        assert "&lt;!--" not in shown, "marks of figures are not for readers"
         assert f'href="/docs/{name}"' in contents
 
 
