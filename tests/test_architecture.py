@@ -21,6 +21,7 @@ PURE = {
     "analytics/kernel": {
         *("numpy", "scipy", "analytics.kernel", "ingest.vectors", "ingest.verdict"),
         "flakeboard.differences",
+        "flakeboard.traces",
     },
     "analytics/simulation": {
         *("numpy", "analytics.kernel", "analytics.simulation"),

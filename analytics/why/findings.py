@@ -1,24 +1,18 @@
 """What differs when a test fails, from its traces: compared together and by signature, in sentences and numbers."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from statistics import median
 from typing import Any
 
 from flakeboard.differences.bodies import comparison_body
 from flakeboard.differences.comparison import EXPLAINED, Comparison, Difference
-from flakeboard.differences.comparison import compare as compare_runs
-from flakeboard.differences.runs import Key, Run
+from flakeboard.differences.runs import Key
 from flakeboard.differences.sentences import place, verdict_sentence
 from flakeboard.traces.sources import RANDOMNESS, category_of
 
-from analytics.kernel.differences.chances import FastChances
-from analytics.why.traced_runs import TracedRun, TracedRuns
-
-
-def compare(runs: Sequence[Run]) -> Comparison:
-    return compare_runs(runs, FastChances)
-
+from analytics.kernel.differences.comparison import Executions, compare
+from analytics.why.traced_runs import TracedRuns
 
 _SIGNATURES = 3
 """Signatures that are compared by themselves."""
@@ -27,12 +21,11 @@ _TEXT = 200
 
 def finding_of(traced: TracedRuns) -> dict[str, Any]:
     """The comparison as it is stored and told."""
-    runs = [each.run for each in traced.runs]
-    together = compare(runs)
-    alone = [_of_signature(traced, signature) for signature in _usual_signatures(traced.runs)]
+    together = compare(traced.executions)
+    alone = [_of_signature(traced, signature) for signature in _usual_signatures(traced)]
     best = next((each for each in alone if each.verdict == EXPLAINED), None)
     chosen = together if together.verdict == EXPLAINED or best is None else best
-    sources = sources_of(runs)
+    sources = sources_of(traced.executions)
     return {
         **comparison_body(chosen),
         "sentence": verdict_sentence(chosen, [("random", count) for name, count in sources if name == RANDOMNESS]),
@@ -52,31 +45,34 @@ def finding_of(traced: TracedRuns) -> dict[str, Any]:
                 "verdict": comparison.verdict,
                 "sentence": verdict_sentence(comparison),
             }
-            for signature, comparison in zip(_usual_signatures(traced.runs), alone, strict=True)
+            for signature, comparison in zip(_usual_signatures(traced), alone, strict=True)
         ],
-        "picture": _picture(chosen, runs),
+        "picture": _picture(chosen, traced.executions),
     }
 
 
-def _usual_signatures(runs: Sequence[TracedRun]) -> list[int]:
+def _usual_signatures(traced: TracedRuns) -> list[int]:
     """The most frequent signatures, if there are several."""
-    counts = Counter(each.signature for each in runs if each.run.failed and each.signature is not None)
+    both = zip(traced.failure_signatures, traced.executions.failed, strict=True)
+    counts = Counter(signature for signature, failed in both if failed and signature is not None)
     if len(counts) < 2:
         return []
     return [signature for signature, _ in counts.most_common(_SIGNATURES) if signature is not None]
 
 
 def _of_signature(traced: TracedRuns, signature: int) -> Comparison:
-    return compare([each.run for each in traced.runs if not each.run.failed or each.signature == signature])
+    both = enumerate(zip(traced.failure_signatures, traced.executions.failed, strict=True))
+    return compare(traced.executions.only([place for place, (own, failed) in both if not failed or own == signature]))
 
 
-def sources_of(runs: Sequence[Run]) -> list[tuple[str, int]]:
+def sources_of(executions: Executions) -> list[tuple[str, int]]:
     """How often sources of each category are called in a usual run, the most frequent first."""
+    category_by_site = [category_of(site.callee) for site in executions.table.sites]
     by_run: list[Counter[str]] = []
-    for run in runs:
+    for each in executions.calls:
         counts: Counter[str] = Counter()
-        for (site, _), count in run.counts.items():
-            if category := category_of(site.callee):
+        for site, count in each.calls_by_site():
+            if category := category_by_site[site]:
                 counts[category] += count
         by_run.append(counts)
     categories = sorted({category for counts in by_run for category in counts})
@@ -87,22 +83,22 @@ def sources_of(runs: Sequence[Run]) -> list[tuple[str, int]]:
 # -- the picture of the first difference -------------------------------------------------------------------------
 
 
-def _picture(comparison: Comparison, runs: Sequence[Run]) -> dict[str, Any] | None:
+def _picture(comparison: Comparison, executions: Executions) -> dict[str, Any] | None:
     """Values of failing and passing runs, or for an order of roles when each ran."""
     first = comparison.differences[0] if comparison.differences else None
     if first is None:
         return None
     feature = first.feature
     if feature.what in ("before", "apart") and feature.key is not None and feature.other is not None:
-        return {"kind": "order", "spans": [*_spans(feature.key, runs), *_spans(feature.other, runs)]}
+        return {"kind": "order", "spans": [*_spans(feature.key, executions), *_spans(feature.other, executions)]}
     if first.failing_values and first.passing_values:
         return {"kind": "values", **_measured(first)}
     return {"kind": "shares", **_shares(first)}
 
 
-def _spans(key: Key, runs: Sequence[Run]) -> list[dict[str, Any]]:
+def _spans(key: Key, executions: Executions) -> list[dict[str, Any]]:
     """When a call usually began and ended, in failing and in passing runs, in milliseconds."""
-    found = []
+    found, runs = [], executions.runs_with(key)
     for failed in (True, False):
         calls = [run.calls[key] for run in runs if run.failed is failed and key in run.calls]
         if calls:

@@ -9,15 +9,17 @@ from typing import Any
 
 from django.conf import settings
 from django.db.models import Count, Max, QuerySet
-from flakeboard.differences.runs import Interned, Run, run_of
 from flakeboard.traces.trace import FAILED, PASSED
 
+from analytics.kernel.differences.comparison import Executions
 from analytics.kernel.differences.limits import MOST_EVENTS
 from analytics.models import IncidentDecision, IncidentFinding
 from ingest.lab.trace_files import trace_of
 from ingest.models import Failure, Project, Report, Test, Trace
 
 _LEAST = 3
+_AT_ONCE = 50
+"""Traces that are read from the database at once."""
 COMPARED = (Trace.Outcome.FAILED, Trace.Outcome.PASSED)
 
 
@@ -27,19 +29,12 @@ def counted_traces(project_id: int) -> "QuerySet[Trace]":
 
 
 @dataclass(frozen=True, slots=True)
-class TracedRun:
-    trace: int
-    run_id: int
-    signature: int | None
-    """Of its failure, if it failed and that is known."""
-    run: Run
-
-
-@dataclass(frozen=True, slots=True)
 class TracedRuns:
     """Executions of a test that can be compared with each other."""
 
-    runs: Sequence[TracedRun]
+    executions: Executions
+    failure_signatures: Sequence[int | None]
+    """Of each execution, if it failed and that is known."""
     level: str
     environment: Mapping[str, str]
     since: datetime | None
@@ -61,14 +56,14 @@ def traced_runs(project: Project, test: Test) -> TracedRuns:
         if head["run_id"] not in incidents:
             groups[head["level"], json.dumps(head["run__environment"], sort_keys=True)].append(head)
     if not groups:
-        return TracedRuns((), "", {}, None, _reasons(len(heads), 0), {})
+        return TracedRuns(Executions(), (), "", {}, None, _reasons(len(heads), 0), {})
     (level, environment), kept = max(groups.items(), key=lambda pair: _usefulness(pair[1]))
     chosen = within_events([_of(kept, outcome)[: settings.TRACES_KEPT] for outcome in COMPARED])
     others = sum(map(len, groups.values())) - len(kept)
     large = sum(min(len(_of(kept, outcome)), settings.TRACES_KEPT) for outcome in COMPARED) - len(chosen)
     signature_of, texts = _signatures(test, [head for head in chosen if head["outcome"] == COMPARED[0]])
     return TracedRuns(
-        _loaded(chosen, signature_of),
+        *_loaded(chosen, signature_of),
         level,
         json.loads(environment),
         min(head["received_at"] for head in chosen),
@@ -108,17 +103,20 @@ def _usefulness(heads: Sequence[dict[str, Any]]) -> tuple[bool, int, int]:
     return failing > 0 and passing > 0, failing, passing
 
 
-def _loaded(heads: Sequence[dict[str, Any]], signature_of: Mapping[int, int]) -> list[TracedRun]:
-    contents = dict(Trace.objects.filter(pk__in=[head["pk"] for head in heads]).values_list("pk", "content"))
-    interned, runs = Interned(), []
-    for head in sorted(heads, key=lambda head: int(head["pk"])):
-        if head["pk"] in contents:
-            file, trace = trace_of(contents[head["pk"]])
-            trace = trace._replace(outcome=FAILED if head["outcome"] == Trace.Outcome.FAILED else PASSED)
-            runs.append(
-                TracedRun(head["pk"], head["run_id"], signature_of.get(head["pk"]), run_of(file, trace, interned))
-            )
-    return runs
+def _loaded(heads: Sequence[dict[str, Any]], signature_of: Mapping[int, int]) -> tuple[Executions, list[int | None]]:
+    """The executions and their signatures; few contents are in memory at once."""
+    ascending = sorted(heads, key=lambda head: int(head["pk"]))
+    executions, signatures = Executions(), []
+    for start in range(0, len(ascending), _AT_ONCE):
+        part = ascending[start : start + _AT_ONCE]
+        contents = dict(Trace.objects.filter(pk__in=[head["pk"] for head in part]).values_list("pk", "content"))
+        for head in part:
+            if head["pk"] in contents:
+                file, trace = trace_of(contents[head["pk"]])
+                outcome = FAILED if head["outcome"] == Trace.Outcome.FAILED else PASSED
+                executions.add(file, trace._replace(outcome=outcome))
+                signatures.append(signature_of.get(head["pk"]))
+    return executions, signatures
 
 
 def _signatures(test: Test, failing: Sequence[dict[str, Any]]) -> tuple[dict[int, int], dict[int, str]]:

@@ -3,173 +3,165 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
-from flakeboard.differences.chances import Chances, relabellings
-from flakeboard.differences.parameters import (
-    BEYOND,
-    BEYOND_US,
-    FEW,
-    FEWER_RELABELLINGS,
-    MANY_FEATURES,
-    PRESENCE,
-    RELABELLINGS,
-)
+from flakeboard.differences.chances import Chances, relabellings, wanted_relabellings
+from flakeboard.differences.parameters import FEW, PRESENCE
 from flakeboard.differences.patterns import Category, Labels, Number, Pattern, YesNo
 
-Matrix = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
-_ROWS = 4_000
+from analytics.kernel.differences.matrices import (
+    Flags,
+    Ints,
+    Matrix,
+    Numbers,
+    Side,
+    Small,
+    Statements,
+    bits,
+    far_apart,
+)
+
+_ROWS = 2_000
 """Features in memory at once."""
+_NEAR = 8
+"""Places at either end of the order that are looked at first."""
 
 
 class FastChances(Chances):
     """The same chances as the client's, number for number, by arrays."""
 
-    def __init__(self, patterns: Iterable[Pattern], failing: int, kinds: Sequence[str]) -> None:
-        runs = len(kinds)
-        distinct = set(patterns)
-        wanted = RELABELLINGS if len(distinct) <= MANY_FEATURES else FEWER_RELABELLINGS
-        masks = list(relabellings(failing, kinds, wanted))
+    def __init__(
+        self,
+        patterns: Iterable[Pattern],
+        failing: int,
+        kinds: Sequence[str],
+        statements: Statements | None = None,
+        numbers: Numbers | None = None,
+        features: int = 0,
+    ) -> None:
+        """Of patterns, and of so many `features` that are rows already."""
+        runs, every = len(kinds), list(patterns)
+        masks = list(relabellings(failing, kinds, wanted_relabellings(features + len(every))))
+        statements, numbers = statements or Statements(runs), numbers or Numbers(runs)
+        few = failing.bit_count() < FEW
+        statements.add_patterns([each for each in every if isinstance(each, YesNo)])
+        numbers.add_patterns([each for each in every if isinstance(each, Number)], few)
         largest = np.zeros(len(masks))
         if masks:
-            labels = _bits(masks, runs)
-            sides = _Sides(labels)
-            for rows in _batches([pattern for pattern in distinct if isinstance(pattern, YesNo)]):
-                np.maximum(largest, _of_statements(rows, sides), out=largest)
-            for numbers in _batches([pattern for pattern in distinct if isinstance(pattern, Number)]):
-                np.maximum(largest, _of_numbers(numbers, sides, largest), out=largest)
-            names = [pattern for pattern in distinct if isinstance(pattern, Category)]
+            sides = _Sides(bits(masks, runs))
+            names = [each for each in set(every) if isinstance(each, Category)]
             for place, mask in enumerate(masks if names else ()):
-                each = Labels(mask, runs)
-                largest[place] = max(largest[place], *(pattern.separation(each) for pattern in names))
+                own = Labels(mask, runs)
+                largest[place] = max(pattern.separation(own) for pattern in names)
+            sides.raise_by_statements(statements, largest)
+            if few:
+                sides.raise_by_durations(numbers, largest)
+            else:
+                sides.raise_by_ranks(numbers, largest)
         self._largest = sorted(largest.tolist())
 
 
 class _Sides:
-    """Which runs count as failing, by relabelling."""
+    """Which executions count as failing, by relabelling."""
 
     def __init__(self, failing: Flags) -> None:
         self.failing = failing
-        """Relabellings x runs."""
+        """Relabellings x executions."""
         self.columns = failing.T.astype(np.float32)
         self.runs = failing.shape[1]
         self.failed = int(failing[0].sum())
         self.passed = self.runs - self.failed
 
-    def sums(self, values: npt.NDArray[np.float32]) -> Matrix:
-        """Features x relabellings: the sum over failing runs; whole numbers, so that float32 is exact."""
-        return (values @ self.columns).astype(np.float64)
+    def sums(self, values: Small) -> Matrix:
+        """Features x relabellings: the sum over failing executions; whole numbers, so that float32 is exact."""
+        return (values.astype(np.float32) @ self.columns).astype(np.float64)
 
     def present(self, present: Flags) -> tuple[Matrix, Matrix, Flags]:
-        """How many failing and passing runs have a value, and whether that is enough."""
-        failed = self.sums(present.astype(np.float32))
+        """How many failing and passing executions have a value, and whether that is enough."""
+        failed = self.sums(present)
         passed = present.sum(axis=1, dtype=np.float64)[:, None] - failed
         enough = (failed >= PRESENCE * self.failed) & (passed >= PRESENCE * self.passed)
         return failed, passed, enough & (failed > 0) & (passed > 0)
 
+    def raise_by_statements(self, statements: Statements, largest: Matrix) -> None:
+        """By relabelling: the largest difference of shares."""
+        every = zip(_joined(statements.yes), _joined(statements.present), strict=True)
+        for packed_yes, packed_present in every:
+            yes, present = statements.unpacked(packed_yes), statements.unpacked(packed_present)
+            whole = present.all(axis=1)
+            in_failing = self.sums(yes[whole])
+            in_passing = yes[whole].sum(axis=1, dtype=np.float64)[:, None] - in_failing
+            _raise(largest, np.abs(in_failing / self.failed - in_passing / self.passed))
+            yes, present = yes[~whole], present[~whole]
+            failed, passed, enough = self.present(present)
+            in_failing = self.sums(yes)
+            in_passing = yes.sum(axis=1, dtype=np.float64)[:, None] - in_failing
+            apart = np.abs(in_failing / np.maximum(failed, 1) - in_passing / np.maximum(passed, 1))
+            _raise(largest, np.where(enough, apart, 0.0))
 
-def _batches(patterns: Sequence[Pattern]) -> Iterator[Sequence[Pattern]]:
-    for start in range(0, len(patterns), _ROWS):
-        yield patterns[start : start + _ROWS]
+    def raise_by_ranks(self, numbers: Numbers, largest: Matrix) -> None:
+        for ranks, orders in zip(_joined(numbers.ranks), _joined(numbers.orders), strict=True):
+            present = _present(ranks, orders)
+            failed, passed, enough = self.present(present)
+            wins = self.sums(ranks) / 2 - failed * (failed - 1) / 2
+            by_rank = np.abs(2 * wins / np.maximum(failed * passed, 1) - 1)
+            _raise(largest, np.where(enough, by_rank, 0.0))
+            ends = _Ends(ranks, orders, present)
+            for place in range(len(largest)):
+                own = (self.failing[place], passed[:, place], enough[:, place])
+                largest[place] = ends.largest_interval(*own, float(largest[place]))
 
-
-def _bits(masks: Sequence[int], runs: int) -> Flags:
-    """Masks x runs."""
-    size = (runs + 7) // 8
-    joined = np.frombuffer(b"".join(mask.to_bytes(size, "little") for mask in masks), dtype=np.uint8)
-    return np.unpackbits(joined.reshape(len(masks), size), axis=1, bitorder="little")[:, :runs].astype(bool)
-
-
-def _shares(counts: Matrix, of: Matrix) -> Matrix:
-    return np.divide(counts, of, out=np.zeros_like(counts), where=of > 0)
-
-
-def _of_statements(patterns: Sequence[Pattern], sides: _Sides) -> Matrix:
-    """By relabelling: the largest difference of shares."""
-    yes = _bits([pattern.yes for pattern in patterns], sides.runs)  # type: ignore[union-attr]
-    present = _bits([pattern.present for pattern in patterns], sides.runs)
-    failed, passed, enough = sides.present(present)
-    in_failing = sides.sums(yes.astype(np.float32))
-    in_passing = yes.sum(axis=1, dtype=np.float64)[:, None] - in_failing
-    apart = np.abs(_shares(in_failing, failed) - _shares(in_passing, passed))
-    return np.asarray(np.where(enough, apart, 0.0).max(axis=0))
-
-
-def _of_numbers(patterns: Sequence[Pattern], sides: _Sides, known: Matrix) -> Matrix:
-    numbers = [pattern for pattern in patterns if isinstance(pattern, Number)]
-    if sides.failed < FEW:
-        numbers = [pattern for pattern in numbers if pattern.is_duration]
-        return _far_apart(numbers, sides) if numbers else known
-    ranks = np.array([pattern.ranks[: sides.runs] for pattern in numbers], dtype=np.float32)
-    present = _bits([pattern.present for pattern in numbers], sides.runs)
-    failed, passed, enough = sides.present(present)
-    wins = sides.sums(ranks) / 2 - failed * (failed - 1) / 2
-    pairs = failed * passed
-    by_rank = np.abs(np.divide(2 * wins, pairs, out=np.ones_like(wins), where=pairs > 0) - 1)
-    by_rank = np.where(enough, by_rank, 0.0)
-    largest = np.maximum(by_rank.max(axis=0), known)
-    orders = _Orders(numbers, sides.runs)
-    for place in range(len(largest)):
-        largest[place] = orders.largest_interval(
-            sides.failing[place], passed[:, place], enough[:, place], largest[place]
-        )
-    return np.asarray(largest)
+    def raise_by_durations(self, numbers: Numbers, largest: Matrix) -> None:
+        for values in _joined(numbers.durations):
+            for place, failing in enumerate(self.failing):
+                if largest[place] < 1:
+                    largest[place] = max(largest[place], float(far_apart(values, Side(failing)).max(initial=0.0)))
 
 
-class _Orders:
-    """Runs by value, feature by feature, to tell how many passing runs lie inside of the failing range."""
+def _joined(parts: Sequence[Small]) -> Iterator[Small]:
+    """Rows in batches of one size."""
+    rows = np.concatenate(parts) if parts else np.zeros((0, 1), dtype=np.uint8)
+    for start in range(0, len(rows), _ROWS):
+        yield rows[start : start + _ROWS]
 
-    def __init__(self, numbers: Sequence[Number], runs: int) -> None:
-        self._numbers = numbers
-        ascending = np.full((len(numbers), runs), runs, dtype=np.int32)
-        descending = ascending.copy()
-        for row, pattern in enumerate(numbers):
-            ascending[row, : len(pattern.order)] = pattern.order
-            descending[row, : len(pattern.order)] = pattern.order[::-1]
-        self._ascending, self._descending = ascending, descending
 
-    def largest_interval(self, failing: Flags, passed: Matrix, enough: Flags, least: float) -> float:
-        """The largest share of passing runs outside of the failing range, if it is more than `least`.
+def _raise(largest: Matrix, separations: Matrix) -> None:
+    if len(separations):
+        np.maximum(largest, separations.max(axis=0), out=largest)
 
-        That needs more than half of so many passing runs at one end, which few features have."""
+
+def _present(ranks: Small, orders: Small) -> Flags:
+    """A rank of 0 is that of the least value alone, or of none: the least value comes first in the order."""
+    present = ranks > 0
+    np.put_along_axis(present, orders[:, :1].astype(np.int64), True, axis=1)
+    return np.asarray(present)
+
+
+class _Ends:
+    """Executions by value, feature by feature, to tell how many passing ones lie inside of the failing range."""
+
+    def __init__(self, ranks: Small, orders: Small, present: Flags) -> None:
+        self._ranks, self._present = ranks, present
+        counts = present.sum(axis=1)
+        self._runs = ranks.shape[1]
+        place = np.arange(self._runs)[None, :]
+        self._ascending = np.where(place < counts[:, None], orders, self._runs).astype(np.int64)
+        last_first = np.maximum(counts[:, None] - 1 - place, 0)
+        descending = np.take_along_axis(orders, last_first, axis=1)
+        self._descending = np.where(place < counts[:, None], descending, self._runs).astype(np.int64)
+        self._near = [np.ascontiguousarray(each[:, :_NEAR]) for each in (self._ascending, self._descending)]
+
+    def largest_interval(self, failing: Flags, passed: Ints | Matrix, enough: Flags, least: float) -> float:
+        """The largest share of passing executions outside of the failing range, if it is more than `least`.
+
+        That needs more than half of so many passing ones at one end, which few features have."""
         here = np.append(failing, False)
-        width = int(least * passed.max(initial=0.0) / 2)
-        width = max(1, min(width, failing.shape[0]))
-        low = ~here[self._ascending[:, :width]].any(axis=1)
-        high = ~here[self._descending[:, :width]].any(axis=1)
-        mask = None
-        for row in np.flatnonzero((low | high) & enough).tolist():
-            if mask is None:
-                mask = int.from_bytes(np.packbits(failing, bitorder="little").tobytes(), "little")
-            least = max(least, self._numbers[row].interval(mask))
+        width = max(1, min(int(least * float(passed.max(initial=0.0)) / 2), self._runs))
+        rows = np.zeros(len(enough), dtype=bool)
+        for near, whole in zip(self._near, (self._ascending, self._descending), strict=True):
+            clear = np.flatnonzero(~here[near[:, :width]].any(axis=1) & enough)
+            rows[clear[~here[whole[clear, :width]].any(axis=1)]] = True
+        for row in np.flatnonzero(rows).tolist():
+            having = np.flatnonzero(self._present[row]).tolist()
+            number = Number(dict(zip(having, self._ranks[row, having].tolist(), strict=True)))
+            mask = int.from_bytes(np.packbits(failing, bitorder="little").tobytes(), "little")
+            least = max(least, number.interval(mask))
         return least
-
-
-def _far_apart(numbers: Sequence[Number], sides: _Sides) -> Matrix:
-    """With few failing runs a duration counts only if all of them lie far outside of the passing range."""
-    values = np.full((len(numbers), sides.runs), np.nan)
-    for row, pattern in enumerate(numbers):
-        values[row, list(pattern.order)] = pattern.values
-    present = ~np.isnan(values)
-    _, _, enough = sides.present(present)
-    rows = np.arange(len(numbers))
-    ends = []
-    for fill, sign in ((np.inf, 1), (-np.inf, -1)):
-        order = np.argsort(sign * np.where(present, values, fill), axis=1, kind="stable")[:, : FEW + 1]
-        ends.append((order, ~np.take_along_axis(present, order, axis=1)))
-    found = np.zeros(len(sides.failing))
-    for place, failing in enumerate(sides.failing):
-        (least, most), chosen = (_passing_end(values, rows, failing, *end) for end in ends), np.flatnonzero(failing)
-        low, high = np.fmin.reduce(values[:, chosen], axis=1), np.fmax.reduce(values[:, chosen], axis=1)
-        slow = (low >= BEYOND * most) & (low >= most + BEYOND_US)
-        fast = (high * BEYOND <= least) & (high + BEYOND_US <= least)
-        found[place] = float(((slow | fast) & enough[:, place]).any())
-    return found
-
-
-def _passing_end(
-    values: Matrix, rows: npt.NDArray[np.int64], failing: Flags, order: npt.NDArray[np.int64], gone: Flags
-) -> Matrix:
-    """The outermost value of passing runs."""
-    first = np.argmin(failing[order] | gone, axis=1)
-    return np.asarray(values[rows, order[rows, first]])

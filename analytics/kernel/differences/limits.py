@@ -1,4 +1,6 @@
 """How much is compared at once."""
 
-MOST_EVENTS = 500_000
-"""Events of all traces together: so many take some 600 MB."""
+MOST_EVENTS = 4_000_000
+"""Events of all traces together: 200 executions of 20,000."""
+MOST_CALLS = 60_000
+"""Different calls, those that most executions made: the others are in too few to tell executions apart."""

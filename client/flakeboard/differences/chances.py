@@ -18,16 +18,22 @@ class Chances:
     """The largest separations of relabelled runs, of which each chance is a share."""
 
     def __init__(self, patterns: Iterable[Pattern], failing: int, kinds: Sequence[str]) -> None:
-        runs = len(kinds)
+        runs, every = len(kinds), list(patterns)
         own = Labels(failing, runs)
-        distinct = sorted(((pattern.most(own), pattern) for pattern in set(patterns)), key=lambda pair: -pair[0])
-        wanted = RELABELLINGS if len(distinct) <= MANY_FEATURES else FEWER_RELABELLINGS
-        labels = [Labels(mask, runs) for mask in relabellings(failing, kinds, wanted)]
+        distinct = sorted(((pattern.most(own), pattern) for pattern in set(every)), key=lambda pair: -pair[0])
+        labels = [Labels(mask, runs) for mask in relabellings(failing, kinds, wanted_relabellings(len(every)))]
         self._largest = sorted(_largest(distinct, each) for each in labels)
 
     @property
     def relabellings(self) -> int:
         return len(self._largest)
+
+    def least(self, chance: float) -> float:
+        """The smallest separation that has at most this chance; more than 1 if none has."""
+        most = math.floor(chance * (1 + len(self._largest)) + SAME) - 1
+        if most < 0:
+            return 2.0
+        return self._largest[-most - 1] + SAME if most < len(self._largest) else 0.0
 
     def of(self, separation: float) -> float:
         """(1 + relabellings that separate as well) / (1 + relabellings)."""
@@ -44,6 +50,10 @@ def _largest(patterns: Sequence[tuple[float, Pattern]], labels: Labels) -> float
         if largest >= 1 - SAME:
             break
     return largest
+
+
+def wanted_relabellings(features: int) -> int:
+    return RELABELLINGS if features <= MANY_FEATURES else FEWER_RELABELLINGS
 
 
 def relabellings(failing: int, kinds: Sequence[str], wanted: int) -> Iterator[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import chain
 from statistics import median
-from typing import Any, Callable, Iterable, NamedTuple, Sequence
+from typing import Any, Iterable, NamedTuple, Sequence
 
 from flakeboard.differences.categories import category
 from flakeboard.differences.chances import Chances
@@ -70,24 +70,32 @@ class Comparison(NamedTuple):
     relabellings: int = 0
 
 
-def compare(runs: Sequence[Run], chances_of: Callable[..., Any] = Chances) -> Comparison:
-    """What differs between the failing and the passing of these runs. The server has quicker `chances_of`."""
-    failed = sum(run.failed for run in runs)
-    passed = len(runs) - failed
-    if failed < LEAST_FAILING or passed < LEAST_PASSING:
-        return Comparison(NOT_ENOUGH, failed, passed)
-    features = [feature for feature in all_features(runs) if not feature.pattern.is_constant]
+def compare(runs: Sequence[Run]) -> Comparison:
+    """What differs between the failing and the passing of these runs."""
     labels = Labels(sum(1 << number for number, run in enumerate(runs) if run.failed), len(runs))
+    if not is_enough(labels):
+        return Comparison(NOT_ENOUGH, labels.failed, labels.passed)
+    features = [feature for feature in all_features(runs) if not feature.pattern.is_constant]
+    own = (feature.pattern for feature in features if not feature.is_symptom)
+    chances = Chances(own, labels.failing, [run.kind for run in runs])
+    return comparison_of(features, labels, chances, len(features))
+
+
+def is_enough(labels: Labels) -> bool:
+    return labels.failed >= LEAST_FAILING and labels.passed >= LEAST_PASSING
+
+
+def comparison_of(features: Sequence[Feature], labels: Labels, chances: Chances, count: int) -> Comparison:
+    """What these features tell; `count` are all that were looked at, also those that cannot be told as a difference."""
     own = [feature for feature in features if not feature.is_symptom]
-    chances = chances_of((feature.pattern for feature in own), labels.failing, [run.kind for run in runs])
     found = _merged(difference for feature in own if (difference := _difference(feature, labels, chances)).tier)
     symptoms = _merged(_difference(feature, labels, chances) for feature in features if feature.is_symptom)
     symptoms = [each for each in symptoms if each.separation >= 1 - SAME]
     shown = found[:SHOWN]
     return Comparison(
-        _verdict(shown), failed, passed, tuple(shown),
+        _verdict(shown), labels.failed, labels.passed, tuple(shown),
         tuple(sorted((each for each in found[SHOWN:] if each.tier == SEPARATES), key=lambda each: each.feature.moment)),
-        tuple(symptoms[:SHOWN]), len(features), max(0, len(found) - SHOWN), chances.relabellings,
+        tuple(symptoms[:SHOWN]), count, max(0, len(found) - SHOWN), chances.relabellings,
     )  # fmt: skip
 
 

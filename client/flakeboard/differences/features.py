@@ -37,22 +37,30 @@ Found = Mapping[int, Occurrence]
 """A call in the runs that have it, by their numbers."""
 
 
-def call_features(runs: Runs) -> Iterator[Feature]:
-    """Features of single calls, site by site."""
+class Context(NamedTuple):
+    """What is known of sites from all of their calls."""
+
+    results: Mapping[Site, set[Any]]
+    """Different results with their types, of sites that have few."""
+    cut_short: set[Site]
+
+
+def call_features(runs: Runs, context: Context | None = None) -> Iterator[Feature]:
+    """Features of single calls, site by site; the context is given where the runs do not have all calls."""
     by_key = calls_by_key(runs)
-    tokens = _tokens_by_site(runs)
     failed_at = [run.failed_at for run in runs if run.failed_at is not None]
     usual_failure = median(failed_at) if failed_at else None
-    ended = _sites_cut_short(by_key, runs, usual_failure)
+    if context is None:
+        context = Context(_results_by_site(runs), _sites_cut_short(by_key, runs, usual_failure))
     for key, everywhere in by_key.items():
-        if key[2] < 0 and (key[0] in ended or not _varies(runs, key)):
+        if key[2] < 0 and (key[0] in context.cut_short or not _varies(runs, key)):
             continue  # the same call as one from the front, or the last one before the failure
         early = {run: each for run, each in everywhere.items() if not each.is_late}
         if not early:
             if _is_complete(runs):
                 yield _late(key, everywhere, runs)
             continue
-        yield from _features_of(key, early, everywhere, runs, tokens[key[0]], usual_failure)
+        yield from _features_of(key, early, everywhere, runs, context.results.get(key[0], set()), usual_failure)
 
 
 def calls_by_key(runs: Runs) -> dict[Key, dict[int, Occurrence]]:
@@ -87,15 +95,15 @@ def _is_complete(runs: Runs) -> bool:
     return any(run.failed for run in runs)
 
 
-def _tokens_by_site(runs: Runs) -> dict[Site, set[Any]]:
-    """Different results of each site, as far as they are few."""
+def _results_by_site(runs: Runs) -> dict[Site, set[Any]]:
+    """Different results of each site that has few."""
     found: dict[Site, set[Any]] = {}
     for run in runs:
         for (site, _, _), occurrence in run.calls.items():
             tokens = found.setdefault(site, set())
             if len(tokens) <= TOKENS and occurrence.raised is None:
                 tokens.add((type(occurrence.value), occurrence.value))
-    return found
+    return {site: tokens for site, tokens in found.items() if len(tokens) <= TOKENS}
 
 
 def _late(key: Key, everywhere: Found, runs: Runs) -> Feature:
@@ -115,14 +123,14 @@ def _features_of(
     answered = {run: each for run, each in early.items() if each.raised is None}
     present = _mask(answered)
     is_clock = category_of(site.callee) == TIME
-    if len(tokens) <= TOKENS and not is_clock:
+    if not is_clock:
         for kind, token in sorted(tokens, key=repr):
             yes = _mask(run for run, each in answered.items() if type(each.value) is kind and each.value == token)
             yield Feature("value", YesNo(yes, present), RESULT, end, key, detail=token)
     if not is_clock:
         yield from _numbers(key, answered, end)
     if place > 0:
-        yield from _relations(key, answered, runs, end)
+        yield from _relations(key, answered, end)
     if len(answered) == len(early):
         yield Feature("took", Number({run: each.took for run, each in early.items()}, True), RESULT, end, key)
     gaps = {run: each.gap for run, each in early.items() if each.gap is not None}
@@ -173,46 +181,33 @@ def _numbers(key: Key, answered: Found, end: float) -> Iterator[Feature]:
         yield Feature("length", Number(lengths), RESULT, end, key)
 
 
-def _relations(key: Key, answered: Found, runs: Runs, end: float) -> Iterator[Feature]:
+def _relations(key: Key, answered: Found, end: float) -> Iterator[Feature]:
     """Same as the call before, and as any earlier call of the site."""
-    site, role, place = key
-    same, earlier, present = 0, 0, 0
-    for number, each in answered.items():
-        calls = runs[number].calls
-        before = [calls.get((site, role, index)) for index in range(place)]
-        values = [each_before.value for each_before in before if each_before is not None and each_before.raised is None]
-        if before[-1] is None or before[-1].raised is not None:
-            continue
-        present |= 1 << number
-        same |= (is_same(before[-1].value, each.value)) << number
-        earlier |= any(is_same(value, each.value) for value in values) << number
+    present = _mask(run for run, each in answered.items() if each.is_same is not None)
+    same = _mask(run for run, each in answered.items() if each.is_same)
+    repeated = _mask(run for run, each in answered.items() if each.is_same is not None and each.is_repeated)
     if present:
         yield Feature("same", YesNo(same, present), RESULT, end, key)
-        if place > 1 and earlier != same:
-            yield Feature("same earlier", YesNo(earlier, present), RESULT, end, key)
+        if key[2] > 1 and repeated != same:
+            yield Feature("same earlier", YesNo(repeated, present), RESULT, end, key)
 
 
 def count_features(runs: Runs, symptoms: set[Site]) -> Iterator[Feature]:
     """How many calls of a site there were, and how many different results; not of sites with symptoms."""
     sites: dict[Site, dict[int, int]] = {}
-    starts: dict[Site, list[int]] = {}
-    results: dict[Site, dict[int, set[Any]]] = {}
     for number, run in enumerate(runs):
         for (site, _), count in run.counts.items():
             counts = sites.setdefault(site, {})
             counts[number] = counts.get(number, 0) + count
-        for (site, role, place), each in run.calls.items():
-            starts.setdefault(site, []).append(each.start)
-            if role != ANY and place >= 0 and each.raised is None:
-                results.setdefault(site, {}).setdefault(number, set()).add((type(each.value), each.value))
     for site, counts in sites.items():
         if site in symptoms:
             continue
         full = {number: counts.get(number, 0) for number in range(len(runs))}
         key = (site, ANY, 0)
-        moment = float(median(starts[site])) if site in starts else 0.0
+        firsts = [run.firsts[site] for run in runs if site in run.firsts]
+        moment = float(median(firsts)) if firsts else 0.0
         yield Feature("calls", Number(full), REACHED, moment, key)
-        different = {number: len(found) for number, found in results.get(site, {}).items()}
+        different = {number: run.results[site] for number, run in enumerate(runs) if site in run.results}
         if different:
             yield Feature("results", Number(different), REACHED, moment, key)
 
@@ -240,13 +235,6 @@ _NAMES = ("hash", "utc_offset")
 
 def is_number(value: Value) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def is_same(value: Value, other: Value) -> bool:
-    """Tokens without a digest stand for values that nobody looked at: whether two of them are equal is not known."""
-    if isinstance(value, Token) and not (value.digest or value.plain):
-        return False
-    return type(value) is type(other) and value == other
 
 
 def _start(found: Found) -> float:

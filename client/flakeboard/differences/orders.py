@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import datetime
+import math
 from statistics import median
-from typing import Iterator
+from typing import Iterator, Sequence
 
 from flakeboard.differences.features import RESULT, Feature, Found, Runs, calls_by_key, is_number
-from flakeboard.differences.parameters import PAIR_PRESENCE, PAIRS
+from flakeboard.differences.parameters import PAIR_CALLS, PAIR_PRESENCE, PAIRS
 from flakeboard.differences.patterns import Number, YesNo
 from flakeboard.differences.runs import ANY, Key, Run
 from flakeboard.traces.sources import TIME, category_of
@@ -19,7 +20,7 @@ _BOUNDARIES = ("second", "minute", "hour", "day", "month")
 
 def order_features(runs: Runs) -> Iterator[Feature]:
     """Pairs of calls of different roles: which ended first, and how long the other took after it."""
-    usual = _present_calls(runs)
+    usual = nearest_calls(_present_calls(runs))
     pairs = []
     for place, (first, found) in enumerate(usual):
         for other, found_other in usual[place + 1 :]:
@@ -50,6 +51,36 @@ def _present_calls(runs: Runs) -> list[tuple[Key, Found]]:
     return sorted(found, key=lambda pair: (min(each.order for each in pair[1].values()), repr(pair[0])))
 
 
+def nearest_calls(usual: list[tuple[Key, Found]]) -> list[tuple[Key, Found]]:
+    """Those that usually end nearest to a call of another role: of all of them, pairs would be too many."""
+    if len(usual) <= PAIR_CALLS:
+        return usual
+    ends = [_end(found) for _, found in usual]
+    near = nearest([key[1] for key, _ in usual], ends, PAIR_CALLS)
+    return [usual[place] for place in sorted(near)]
+
+
+def nearest(roles: Sequence[str], ends: Sequence[float], most: int) -> list[int]:
+    """The places of so many calls whose ends are nearest to that of a call of another role."""
+    distances = [math.inf] * len(ends)
+    for ascending in (True, False):
+        # Of the calls that ended so far only the last of two different roles can be the nearest of another role.
+        last: tuple[str, float] | None = None
+        other: tuple[str, float] | None = None
+        for place in sorted(range(len(ends)), key=lambda place: (ends[place], place), reverse=not ascending):
+            before = last if last is not None and last[0] != roles[place] else other
+            if before is not None:
+                distances[place] = min(distances[place], abs(ends[place] - before[1]))
+            if last is not None and last[0] != roles[place]:
+                other = last
+            last = (roles[place], ends[place])
+    return sorted(range(len(ends)), key=lambda place: (distances[place], place))[:most]
+
+
+def _end(found: Found) -> float:
+    return float(median(each.end for each in found.values()))
+
+
 def _pair(
     first: Key, found: Found, other: Key, found_other: Found
 ) -> tuple[tuple[bool, float], Key, Key, dict[int, float]]:
@@ -60,7 +91,7 @@ def _pair(
 
 
 def _ends(usual: list[tuple[Key, Found]], key: Key) -> float:
-    return next(float(median(each.end for each in found.values())) for each_key, found in usual if each_key == key)
+    return next(_end(found) for each_key, found in usual if each_key == key)
 
 
 # -- the clock ---------------------------------------------------------------------------------------------------

@@ -15,6 +15,8 @@ TOKENS = 8
 PAIRS = 400
 """Pairs of calls whose order is compared."""
 PAIR_PRESENCE = 0.9
+PAIR_CALLS = 200
+"""Calls that are paired: those that are nearest to a call of another role."""
 RELABELLINGS, FEWER_RELABELLINGS = 1_000, 200
 MANY_FEATURES = 20_000
 """Past so many there are fewer relabellings."""
@@ -23,5 +25,3 @@ SHOWN = 5
 """Differences that are told."""
 SAME = 1e-9
 """Separations that differ less are equal."""
-MOST_RUNS = 2_000
-"""Runs that are compared at once."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import Callable, Mapping, NamedTuple, Sequence, Union
 
-from flakeboard.differences.parameters import BEYOND, BEYOND_US, FEW, MOST_RUNS, PRESENCE
+from flakeboard.differences.parameters import BEYOND, BEYOND_US, FEW, PRESENCE
 
 count_bits = int.bit_count if hasattr(int, "bit_count") else lambda bits: bin(bits).count("1")
 
@@ -13,9 +13,10 @@ count_bits = int.bit_count if hasattr(int, "bit_count") else lambda bits: bin(bi
 class Labels:
     """Which runs count as failing, and which as passing."""
 
-    __slots__ = ("_all", "failed", "failing", "few", "few_are_failing", "passed", "passing", "pick")
+    __slots__ = ("_all", "failed", "failing", "few", "few_are_failing", "passed", "passing", "pick", "runs")
 
     def __init__(self, failing: int, runs: int) -> None:
+        self.runs = runs
         self._all = (1 << runs) - 1
         self.failing = failing
         self.passing = self._all & ~failing
@@ -79,7 +80,7 @@ class Number:
         self.is_duration = is_duration
         self.present = sum(1 << run for run in values)
         self._starts, self._ends = _groups(self.values)
-        self.ranks = [0] * MOST_RUNS
+        self.ranks = [0] * self.present.bit_length()
         """Doubled mean ranks by run; 0 also for runs without a value, which then add nothing."""
         for place, run in enumerate(self.order):
             self.ranks[run] = self._starts[place] + self._ends[place]
@@ -110,11 +111,15 @@ class Number:
         failed, passed = found
         if labels.failed < FEW:
             return self._far_apart(labels) if self.is_duration else 0.0
-        few = sum(labels.pick(self.ranks))
+        few = sum(labels.pick(self.ranks_of(labels.runs)))
         ranks = few if labels.few_are_failing else self._total - few
         wins = ranks / 2 - failed * (failed - 1) / 2
         by_rank = abs(2 * wins / (failed * passed) - 1)
         return max(by_rank, self._outside(labels.failing, failed, passed))
+
+    def ranks_of(self, runs: int) -> list[int]:
+        """The ranks of so many runs, of which the last may have no value."""
+        return self.ranks if len(self.ranks) == runs else [*self.ranks, *[0] * (runs - len(self.ranks))]
 
     def interval(self, failing: int) -> float:
         """The share of passing runs outside of the failing range."""

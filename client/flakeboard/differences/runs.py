@@ -32,6 +32,10 @@ class Occurrence(NamedTuple):
     """It began after the failure."""
     order: int
     """Its place among all events of the run."""
+    is_same: bool | None = None
+    """Whether it returned the same as the call before; None where there is none to compare it with."""
+    is_repeated: bool = False
+    """Whether it returned the same as any earlier call."""
 
     @property
     def end(self) -> int:
@@ -48,6 +52,10 @@ class Run(NamedTuple):
     facts: Mapping[str, Any]
     is_cut: bool
     """Events are missing from its middle, so that a call which is not there may have been made."""
+    results: Mapping[Site, int] = {}
+    """How many different results the calls of a site had, of those that are known by their place from the front."""
+    firsts: Mapping[Site, int] = {}
+    """When each site was called first."""
     abouts: Mapping[Site, str] = {}
     recipe: Mapping[str, Any] = {}
 
@@ -102,20 +110,50 @@ def run_of(file: TraceFile, trace: Trace, interned: Interned) -> Run:
         calls.update(_places(site, role, found, counts[site, role]))
     for site, found in in_any.items():
         if len(roles[site]) > 1 or trace.roles[next(iter(roles[site]))] != "main":
-            calls.update({(site, ANY, place): each for place, each in enumerate(found[:FIRST_CALLS])})
+            calls.update({(site, ANY, place): each for place, each in enumerate(_related(found[:FIRST_CALLS]))})
     return Run(
         trace.outcome == FAILED, kind_of(trace.recipe), trace.failed_at, trace.raised, calls, counts, trace.facts,
-        trace.cut > 0, abouts, trace.recipe,
+        trace.cut > 0, _results(calls), {site: found[0].start for site, found in in_any.items()}, abouts, trace.recipe,
     )  # fmt: skip
+
+
+def _results(calls: Mapping[Key, Occurrence]) -> dict[Site, int]:
+    found: dict[Site, set[Any]] = {}
+    for (site, role, place), each in calls.items():
+        if role != ANY and place >= 0 and each.raised is None:
+            found.setdefault(site, set()).add((type(each.value), each.value))
+    return {site: len(values) for site, values in found.items()}
 
 
 def _places(site: Site, role: str, found: list[Occurrence], count: int) -> dict[Key, Occurrence]:
     """Calls by their places: from the front as far as they are kept from the front, and from the end."""
     front = found if count <= len(found) else found[: max(0, len(found) - LAST_CALLS)]
-    places: dict[Key, Occurrence] = {(site, role, place): each for place, each in enumerate(front[:FIRST_CALLS])}
+    front = _related(front[:FIRST_CALLS])
+    places: dict[Key, Occurrence] = {(site, role, place): each for place, each in enumerate(front)}
     if count > 1:
         places.update({(site, role, place - len(found)): found[place] for place in range(len(found))[-LAST_CALLS:]})
     return places
+
+
+def _related(found: list[Occurrence]) -> list[Occurrence]:
+    """Calls in their order, each with what it returned compared with the calls before it."""
+    related, seen = [], set()
+    before: Occurrence | None = None
+    for each in found:
+        result = (type(each.value), each.value)
+        if before is not None and before.raised is None and each.raised is None:
+            is_same = is_known(each.value) and result == (type(before.value), before.value)
+            each = each._replace(is_same=is_same, is_repeated=result in seen)
+        if each.raised is None and is_known(each.value):
+            seen.add(result)
+        before = each
+        related.append(each)
+    return related
+
+
+def is_known(value: Value) -> bool:
+    """Tokens without a digest stand for values that nobody looked at: whether two of them are equal is not known."""
+    return not isinstance(value, Token) or bool(value.digest or value.plain)
 
 
 def kind_of(recipe: Mapping[str, Any]) -> str:

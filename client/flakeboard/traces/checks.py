@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any, Callable
+from typing import Any, Callable, Sequence
 
 _MOST = 2**53
 """Microseconds and counts beyond it are no measurement."""
@@ -16,7 +16,7 @@ class Wrong(ValueError):
 
 def parsed(line: bytes) -> dict[str, Any]:
     try:
-        body = json.loads(line.decode("utf-8"), parse_constant=_no_constant, parse_int=_whole, parse_float=_finite)
+        body = json.loads(line.decode("utf-8"), parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
         raise Wrong(str(error) if isinstance(error, Wrong) else "no JSON") from None
     if not isinstance(body, dict):
@@ -28,29 +28,27 @@ def _no_constant(name: str) -> Any:
     raise Wrong(f"{name} is no number")
 
 
-def _whole(written: str) -> int:
-    if len(written) > 20:
+def check_number(value: Any) -> None:
+    """Of values that are not numbers nothing is said."""
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
         raise Wrong("a number beyond 64 bits")
-    return int(written)
-
-
-def _finite(written: str) -> float:
-    number = float(written)
-    if not math.isfinite(number):
+    if isinstance(value, float) and not math.isfinite(value):
         raise Wrong("a number beyond all bounds")
-    return number
 
 
 def check_depth(value: Any, left: int) -> None:
     if isinstance(value, (dict, list)):
         if left == 0:
             raise Wrong("nested too deeply")
-        for inner in value.values() if isinstance(value, dict) else value:
-            if isinstance(inner, (dict, list)):
-                check_depth(inner, left - 1)
+        members = value.values() if isinstance(value, dict) else value
+        if {dict, list}.isdisjoint(map(type, members)):
+            return
+        for inner in members:
+            check_depth(inner, left - 1)
 
 
 def check_texts(value: Any, check: Callable[[Any], str]) -> None:
+    check_number(value)
     if isinstance(value, str):
         check(value)
     elif isinstance(value, dict):
@@ -79,3 +77,15 @@ def index_of(value: Any, length: int | None) -> int:
     if length is not None and index >= length:
         raise Wrong("an index outside its table")
     return index
+
+
+def numbers_of(column: Any, length: int | None = None) -> Sequence[int]:
+    """A list of numbers, or of indices into a table of so many rows; checked as a whole, since it may be long."""
+    numbers: list[int] = list_of(column)
+    if not numbers:
+        return numbers
+    if set(map(type, numbers)) != {int} or min(numbers) < 0 or max(numbers) > _MOST:
+        raise Wrong("no number where one belongs")
+    if length is not None and max(numbers) >= length:
+        raise Wrong("an index outside its table")
+    return numbers

@@ -6,9 +6,19 @@ import zlib
 from itertools import accumulate
 from typing import Any, Callable, Iterable, Mapping
 
-from flakeboard.traces.checks import Wrong, check_depth, check_texts, index_of, list_of, number_of, parsed
+from flakeboard.traces.checks import (
+    Wrong,
+    check_depth,
+    check_number,
+    check_texts,
+    index_of,
+    list_of,
+    number_of,
+    numbers_of,
+    parsed,
+)
 from flakeboard.traces.limits import LIMITS, Limits
-from flakeboard.traces.trace import LEVELS, OUTCOMES, Event, Function, Site, Token, Trace, TraceFile, Value
+from flakeboard.traces.trace import LEVELS, OUTCOMES, Events, Function, Site, Token, Trace, TraceFile, Value
 from flakeboard.traces.writer import VERSION
 
 MALFORMED, UNKNOWN_VERSION = "trace_malformed", "trace_version"
@@ -128,11 +138,8 @@ class TraceReading:
     def _token(self, row: Any) -> Value:
         if row is None or isinstance(row, bool):
             return row
-        if isinstance(row, int):
-            if not -(2**63) <= row < 2**63:
-                raise Wrong("a number beyond 64 bits")
-            return row
-        if isinstance(row, float):
+        if isinstance(row, (int, float)):
+            check_number(row)
             return row
         if not isinstance(row, dict) or not set(row) <= {"t", "n", "d", "e", "p"} or "t" not in row:
             raise Wrong("a value that is none")
@@ -152,7 +159,7 @@ class TraceReading:
             return None
         self._seen.add(key)
         trace = self._trace(body, *key)
-        if len(zlib.compress(line)) > self._limits.bytes:
+        if len(line) > self._limits.bytes and len(zlib.compress(line)) > self._limits.bytes:
             self._too_large.append(key)
             return None
         return trace
@@ -184,38 +191,29 @@ class TraceReading:
             roles,
             events,
             counts,
-            tuple(index_of(place, len(events)) for place in list_of(body.get("symptoms", []))),
-            None if reach is None else tuple(index_of(place, len(self._functions)) for place in list_of(reach)),
+            tuple(numbers_of(body.get("symptoms", []), len(events))),
+            None if reach is None else tuple(numbers_of(reach, len(self._functions))),
             files,
             self._facts(body.get("facts", {})),
             self._recipe(body.get("recipe", {})),
             number_of(body.get("cut", 0)),
         )
 
-    def _events(self, body: Mapping[str, Any], roles: int) -> tuple[Event, ...]:
-        columns = [list_of(body.get(name, [])) for name in ("site", "role", "value", "start", "took")]
-        if len({len(column) for column in columns}) != 1:
+    def _events(self, body: Mapping[str, Any], roles: int) -> Events:
+        lengths = {"site": len(self._sites), "role": roles, "value": len(self._tokens), "start": None, "took": None}
+        site, role, value, gaps, took = (numbers_of(body.get(name, []), most) for name, most in lengths.items())
+        if not len(site) == len(role) == len(value) == len(gaps) == len(took):
             raise Wrong("columns of unequal length")
-        if len(columns[0]) > self._limits.events:
+        if len(site) > self._limits.events:
             raise Wrong(f"more than {self._limits.events:,} events")
-        sites, of_roles, values, gaps, took = columns
-        starts = list(accumulate(number_of(gap) for gap in gaps))
-        raised = {place: self._value(index) for place, index in self._sparse(body, "raised_at", len(sites))}
-        if not all(isinstance(token, Token) for token in raised.values()):
-            raise Wrong("an exception that is none")
-        about = {place: self._text(text) for place, text in self._sparse(body, "about", len(sites))}
-        return tuple(
-            Event(
-                index_of(sites[place], len(self._sites)),
-                index_of(of_roles[place], roles),
-                self._value(values[place]),
-                starts[place],
-                number_of(took[place]),
-                raised.get(place),  # type: ignore[arg-type]
-                about.get(place, ""),
-            )
-            for place in range(len(sites))
-        )
+        raised: dict[int, Token] = {}
+        for place, index in self._sparse(body, "raised_at", len(site)):
+            token = self._tokens[index_of(index, len(self._tokens))]
+            if not isinstance(token, Token):
+                raise Wrong("an exception that is none")
+            raised[place] = token
+        abouts = {place: self._text(text) for place, text in self._sparse(body, "about", len(site))}
+        return Events(site, role, value, list(accumulate(gaps)), took, self._tokens, raised, abouts)
 
     def _sparse(self, body: Mapping[str, Any], name: str, length: int) -> Iterable[tuple[int, Any]]:
         column = body.get(name, {})
@@ -225,9 +223,6 @@ class TraceReading:
             if not (place.isdigit() and place.isascii() and len(place) < 9):
                 raise Wrong(f"{name} has a place that is none")
             yield index_of(int(place), length), inner
-
-    def _value(self, index: Any) -> Value:
-        return self._tokens[index_of(index, len(self._tokens))]
 
     def _facts(self, facts: Any) -> dict[str, Any]:
         """Names with plain values; a fact that is a list or a table would be compared with nothing."""
@@ -239,6 +234,7 @@ class TraceReading:
                 self._text(fact)
             elif isinstance(fact, (list, dict)):
                 raise Wrong("a fact that is no plain value")
+            check_number(fact)
         return facts
 
     def _recipe(self, recipe: Any) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping, NamedTuple, Union
+from typing import Any, Iterator, Mapping, NamedTuple, Sequence, Union
 
 from flakeboard.traces.levels import CALLS as CALLS
 from flakeboard.traces.levels import FUNCTIONS as FUNCTIONS
@@ -74,6 +74,49 @@ class Event(NamedTuple):
     """What the call was about, as far as that may be told: a path, a host and port, the name of a variable."""
 
 
+class Events(Sequence[Event]):
+    """Events by columns, as files hold them: a tenth of the memory that as many objects take."""
+
+    __slots__ = ("abouts", "raised", "role", "site", "start", "tokens", "took", "value")
+
+    def __init__(
+        self,
+        site: Sequence[int],
+        role: Sequence[int],
+        value: Sequence[int],
+        start: Sequence[int],
+        took: Sequence[int],
+        tokens: Sequence[Value],
+        raised: Mapping[int, Token],
+        abouts: Mapping[int, str],
+    ) -> None:
+        self.site, self.role, self.start, self.took = site, role, start, took
+        self.value, self.tokens = value, tokens
+        """Indices, and the table of values that they point into."""
+        self.raised, self.abouts = raised, abouts
+
+    def __len__(self) -> int:
+        return len(self.site)
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return tuple(self[each] for each in range(*place.indices(len(self))))
+        place = range(len(self.site))[place]
+        return Event(
+            self.site[place], self.role[place], self.tokens[self.value[place]], self.start[place], self.took[place],
+            self.raised.get(place), self.abouts.get(place, ""),
+        )  # fmt: skip
+
+    def __iter__(self) -> Iterator[Event]:
+        return map(self.__getitem__, range(len(self.site)))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, (Events, tuple)) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+
 class Trace(NamedTuple):
     test: str
     attempt: int
@@ -83,7 +126,7 @@ class Trace(NamedTuple):
     failed_at: int | None
     """Microseconds since the test began."""
     roles: tuple[str, ...]
-    events: tuple[Event, ...]
+    events: Sequence[Event]
     """By start."""
     counts: Mapping[tuple[int, int], int] = {}
     """(site, role) -> how many calls there were, where more than the events show."""

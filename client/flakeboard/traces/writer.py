@@ -6,7 +6,7 @@ import json
 from typing import Any, Callable, Iterable, Mapping
 
 from flakeboard.traces.limits import LIMITS
-from flakeboard.traces.trace import Event, Function, Site, Token, Trace, Value
+from flakeboard.traces.trace import Function, Site, Token, Trace, Value
 
 VERSION = 1
 PREFIX = "flakeboard-trace"
@@ -72,7 +72,7 @@ def _written_token(token: Value) -> Any:
 
 def _body(trace: Trace, values: list[int], raised: list[int]) -> dict[str, Any]:
     """The line of an execution; columns, since they compress better than rows."""
-    events: tuple[Event, ...] = trace.events
+    events = trace.events
     starts = [event.start for event in events]
     at = [index for index, event in enumerate(events) if event.raised is not None]
     body: dict[str, Any] = {

@@ -162,9 +162,12 @@ def test_a_cause_that_was_traced_and_one_that_was_tried_come_first(project: Proj
 
 
 def test_large_traces_are_compared_as_far_as_there_is_room() -> None:
-    sides = [[{"pk": (side, place), "events": 60_000} for place in range(count)] for side, count in ((0, 100), (1, 4))]
+    sides = [
+        [{"pk": (side, place), "events": MOST_EVENTS // 8} for place in range(count)]
+        for side, count in ((0, 100), (1, 4))
+    ]
     chosen = within_events(sides)
     assert sum(head["events"] for head in chosen) <= MOST_EVENTS
     assert [head["pk"] for head in chosen[:4]] == [(0, 0), (1, 0), (0, 1), (1, 1)], "the newest of both, in turn"
-    huge = [[{"pk": place, "events": 10**6} for place in range(5)] for _ in range(2)]
+    huge = [[{"pk": place, "events": MOST_EVENTS} for place in range(5)] for _ in range(2)]
     assert len(within_events(huge)) == 6, "too few could not be compared at all"
