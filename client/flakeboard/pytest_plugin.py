@@ -1,228 +1,89 @@
 """The pytest plugin: record what ran and where, mask quarantined failures, rerun, and upload at the end.
 
-It does nothing unless one of its options is given, and imports what an option needs only then."""
+It does nothing unless one of its options is given, and imports what an option needs only then: every pytest that has
+the client installed reads this module, and rewrites it wherever it cannot keep the result. So it is short."""
 
 from __future__ import annotations
 
 import os
-import tempfile
-from typing import Any, Iterator
+from typing import Any
 
 import pytest
 
-from flakeboard.node_names import key_of, names_of
-from flakeboard.plugin import reach_options, schedule_options, trace_options, value_options
-from flakeboard.plugin_names import NOTES_FOLDER
-
-_ADVICE = "flakeboard_advice"
-_NAME = "flakeboard-session"
+_SWITCHES = {
+    "quarantine": "failures of quarantined tests do not fail the session",
+    "upload": "send the results at the end",
+    "coverage": "tell coverage.py which test runs, for `flakeboard coverage`",
+    "sketch": "send sketches of the tests, for predictions; no source leaves",
+    "values": "write what approximate assertions compare into the report, for the bounds of random tests",
+    "reach": "record which functions and files of the project each test uses, to tell what a change touches",
+}
+_VALUES = {
+    "report": ("PATH", "write a JUnit file in order of execution"),
+    "reruns": ("auto|N", "rerun failing tests: as often as recommended, or N times"),
+    "order": (
+        "next|failures|statements|more-statements|functions|more-functions|FILE|seed:TEXT",
+        "run the tests in this order",
+    ),
+    "shard": ("I/N", "run this shard of the suite, as 2/4"),
+    "select": ("statements:REF", "run the tests that changes since REF concern"),
+    "offline": ("all|fail", "without an answer from the server: run all tests, or exit 1 [all]"),
+    "trace": (
+        "flaky|all|FILE",
+        "record what tests do: those that the server knows as flaky, all, or those whose ids are in a file",
+    ),
+    "trace-level": (
+        "sources|functions|calls",
+        "how closely: calls of sources, functions as well, or every call of the project's code [sources]",
+    ),
+    "trace-folder": ("PATH", "where the traces go [beside the report]"),
+    "recipe": ("FILE", "hold and force what a recipe names"),
+    "reach-folder": ("PATH", "where that goes [beside the report]"),
+}
+_INI = {
+    "flakeboard_code": "packages outside of rootdir that are the project's own code",
+    "flakeboard_sources": "functions to record besides the usual; with a minus, not to",
+}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("flakeboard", "Flakeboard")
-    group.addoption("--flakeboard-report", metavar="PATH", default="", help="write a JUnit file in order of execution")
-    group.addoption(
-        "--flakeboard-quarantine", action="store_true", help="failures of quarantined tests do not fail the session"
-    )
-    group.addoption(
-        "--flakeboard-reruns",
-        metavar="auto|N",
-        default="",
-        help="rerun failing tests: as often as recommended, or N times",
-    )
-    group.addoption("--flakeboard-upload", action="store_true", help="send the results at the end")
-    group.addoption(
-        "--flakeboard-coverage", action="store_true", help="tell coverage.py which test runs, for `flakeboard coverage`"
-    )
-    group.addoption(
-        "--flakeboard-sketch", action="store_true", help="send sketches of the tests, for predictions; no source leaves"
-    )
-    schedule_options.add_to(group)
-    trace_options.add_to(parser, group)
-    value_options.add_to(group)
-    reach_options.add_to(group)
+    for name, text in _SWITCHES.items():
+        group.addoption("--flakeboard-" + name, action="store_true", help=text)
+    for name, (metavar, text) in _VALUES.items():
+        group.addoption("--flakeboard-" + name, metavar=metavar, default="", help=text)
+    for name, text in _INI.items():
+        parser.addini(name, text, default="")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: Any) -> None:
-    trace_options.start_early(early_config)
-    value_options.start_early(early_config)
-    reach_options.start_early(early_config)
+    """Options before they are parsed: in a worker they are given, else they are on the command line."""
+    line = getattr(early_config, "known_args_namespace", None)
+
+    def given(name: str) -> Any:
+        return getattr(early_config.option, name, None) or getattr(line, name, None)
+
+    if (given("numprocesses") or given("tx")) and "PYTEST_XDIST_WORKER" not in os.environ:
+        return  # workers run the tests
+    if given("flakeboard_trace") or given("flakeboard_recipe"):
+        from flakeboard.plugin import trace_options
+
+        trace_options.start_early(early_config, given("flakeboard_recipe"))
+    if given("flakeboard_values"):
+        from flakeboard.plugin import value_options
+
+        value_options.start_early(early_config)
+    if given("flakeboard_reach"):
+        from flakeboard.plugin import reach_options
+
+        reach_options.start_early(early_config)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    get = config.getoption
-    wanted = [get("--flakeboard-" + name) for name in ("report", "quarantine", "reruns", "upload")]
-    if any(wanted):
-        config.pluginmanager.register(_Session(config), _NAME)
-    if get("--flakeboard-coverage"):
-        from flakeboard.plugin.coverage_contexts import CoverageContexts
+    given = {name for name in (*_SWITCHES, *_VALUES) if config.getoption("--flakeboard-" + name)}
+    if not given:
+        return
+    from flakeboard.plugin.registration import register
 
-        config.pluginmanager.register(CoverageContexts(), "flakeboard-coverage")
-    if get("--flakeboard-sketch"):
-        from flakeboard.plugin.sketches import SketchesOfItems
-
-        config.pluginmanager.register(SketchesOfItems(config), "flakeboard-sketch")
-    schedule_options.register(config)
-    session = config.pluginmanager.get_plugin(_NAME)
-    notes = os.environ.get(NOTES_FOLDER, "") if session is None else session.notes
-    trace_options.register(config)
-    value_options.register(config)
-    reach_options.register(config, notes)
-
-
-class _Session:
-    """The plugin in one process: pytest's own, or an xdist worker."""
-
-    def __init__(self, config: pytest.Config) -> None:
-        from flakeboard.plugin.recorder import Recorder
-
-        self._config = config
-        self._summary: list[str] = []
-        self._recorder = Recorder()
-        self._times = _times(config.getoption("--flakeboard-reruns"))
-        given = getattr(config, "workerinput", None)
-        self._is_worker = given is not None
-        self.notes = self._notes = "" if self._is_worker else os.environ.pop(NOTES_FOLDER, "")
-        self._name = f"pytest-{os.getpid()}.xml"
-        self._advice: dict[str, Any] = given[_ADVICE] if given is not None and _ADVICE in given else self._fetch()
-
-    # -- advice --------------------------------------------------------------------------------------------------
-
-    def _fetch(self) -> dict[str, Any]:
-        """Ask the server. Without an answer nothing is masked or rerun, and the summary says so."""
-        from flakeboard import metadata
-        from flakeboard.plugin import advice
-        from flakeboard.problems import Problem
-        from flakeboard.server.api import Api
-        from flakeboard.settings import settings_from
-
-        answer: dict[str, Any] = {"quarantined": {}, "reruns": {}}
-        masks, auto = self._config.getoption("--flakeboard-quarantine"), self._times == "auto"
-        if not masks and not auto:
-            return answer
-        try:
-            api = Api(settings_from(timeout=30.0))
-            if masks:
-                answer["quarantined"] = advice.quarantined(api, metadata.collect())
-            if auto:
-                answer["reruns"] = advice.reruns(api)
-        except Problem as problem:
-            self._summary.append(f"warning: no advice from the server, so nothing is masked or rerun: {problem}")
-        return answer
-
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_configure_node(self, node: Any) -> None:
-        """Hand the advice to an xdist worker."""
-        node.workerinput[_ADVICE] = self._advice
-
-    # -- running -------------------------------------------------------------------------------------------------
-
-    def _key(self, item: Any) -> str:
-        return key_of(*names_of(item.nodeid))
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_protocol(self, item: Any, nextitem: Any) -> bool | None:
-        if not self._times or getattr(self._config.option, "reruns", None):
-            return None  # no reruns are wanted, or pytest-rerunfailures does them
-        from flakeboard.plugin import reruns
-
-        reruns.run(item, nextitem, lambda: self._reruns_of(item))
-        return True
-
-    def _reruns_of(self, item: Any) -> int:
-        return int(self._advice["reruns"].get(self._key(item), 0)) if self._times == "auto" else int(self._times)
-
-    @pytest.hookimpl(hookwrapper=True)
-    def pytest_runtest_makereport(self, item: Any, call: Any) -> Iterator[None]:
-        from flakeboard.plugin import mask
-
-        outcome = yield
-        report = outcome.get_result()
-        if report.when == "call" and report.outcome == "failed" and not mask.is_masked(call, report):
-            report.flakeboard_crash = True
-        reason = self._advice["quarantined"].get(self._key(item))
-        if reason is not None and mask.is_masked(call, report):
-            mask.mask(report, reason)
-
-    def pytest_report_teststatus(self, report: Any) -> tuple[str, str, str] | None:
-        return ("rerun", "R", "RERUN") if report.outcome == "rerun" else None
-
-    # -- recording -----------------------------------------------------------------------------------------------
-
-    def pytest_runtest_logreport(self, report: Any) -> None:
-        if not self._is_worker:
-            self._recorder.add(report)
-
-    def pytest_collectreport(self, report: Any) -> None:
-        if not self._is_worker and report.failed:
-            self._recorder.add_error(report)
-
-    def pytest_internalerror(self, excrepr: Any) -> None:
-        self._recorder.add_internal(str(excrepr))
-
-    @pytest.hookimpl(trylast=True)
-    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        """Write the report and upload it. Under `flakeboard run` leave a note instead: that command uploads."""
-        if self._is_worker:
-            return
-        path = self._config.getoption("--flakeboard-report")
-        uploads = self._config.getoption("--flakeboard-upload") and not os.environ.get("FLAKEBOARD_RUN")
-        if not path and not uploads and not self._notes:
-            return
-        from flakeboard.plugin import session_end
-
-        truncated = session_end.cut_short(session, self._recorder, int(exitstatus))
-        with tempfile.TemporaryDirectory(prefix="flakeboard-") as folder:
-            files = self._write(path or os.path.join(self._notes or folder, self._name), int(exitstatus), truncated)
-            if self._notes:
-                session_end.leave_note(self._notes, self._config, files, truncated)
-            if uploads:
-                self._send([*files, *trace_options.files_to_send(self._config)], folder, truncated)
-
-    def _write(self, path: str, exit_status: int, truncated: str) -> list[str]:
-        """Write one file, or one for each worker: `report.xml`, or `report.gw0.xml` and `report.gw1.xml`."""
-        from flakeboard.plugin import junit_report
-
-        stem, suffix = os.path.splitext(path)
-        files = []
-        for worker, sequence in sorted(self._recorder.sequences.items()):
-            files.append(f"{stem}.{worker}{suffix}" if worker else path)
-            junit_report.write(files[-1], sequence, worker, exit_status, truncated)
-        return files
-
-    def _send(self, files: list[str], folder: str, truncated: str) -> None:
-        """Upload the files of all workers together. A failure is only reported: it does not fail the session."""
-        from flakeboard import metadata
-        from flakeboard.problems import Problem
-        from flakeboard.reach.change import companions
-        from flakeboard.server.api import Api
-        from flakeboard.server.packages import named, pack
-        from flakeboard.settings import settings_from
-
-        try:
-            described = {"truncated": truncated, **schedule_options.shard_metadata(self._config)}
-            api, run = Api(settings_from()), metadata.collect(described)
-            besides, line = companions(api, run, folder, reach_options.files_of(self._config))
-            if line:
-                self._summary.append(line)
-            with pack(named([*files, *besides], os.path.dirname(os.path.abspath(files[0]))), run) as package:
-                answer = api.upload(package)
-            self._summary.append(str(answer.get("page") or answer.get("url") or ""))
-        except Problem as problem:
-            self._summary.append(f"warning: the results were not sent: {problem}")
-
-    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        from flakeboard.console import plain
-
-        for line in self._summary:
-            terminalreporter.write_line("flakeboard: " + plain(line, 2_000))
-
-
-def _times(written: str) -> Any:
-    """How often to rerun: nothing, `auto`, or a number."""
-    if written in ("", "auto"):
-        return written
-    if written.isdigit() and int(written) <= 100:
-        return int(written)
-    raise pytest.UsageError("--flakeboard-reruns takes auto, or a number up to 100")
+    register(config, given)

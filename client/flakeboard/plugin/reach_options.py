@@ -15,26 +15,8 @@ _started: dict[int, Any] = {}
 """Sessions that were started before pytest had its configuration, by the identity of that."""
 
 
-def add_to(group: Any) -> None:
-    group.addoption(
-        "--flakeboard-reach",
-        action="store_true",
-        help="record which functions and files of the project each test uses, to tell what a change touches",
-    )
-    group.addoption("--flakeboard-reach-folder", metavar="PATH", default="", help="where that goes [beside the report]")
-
-
 def start_early(config: Any) -> None:
     """Watch from before conftests are imported: what runs at import counts for whoever imports it."""
-    line = getattr(config, "known_args_namespace", None)
-
-    def given(name: str) -> Any:
-        return getattr(config.option, name, None) or getattr(line, name, None)
-
-    if not given("flakeboard_reach"):
-        return
-    if (given("numprocesses") or given("tx")) and "PYTEST_XDIST_WORKER" not in os.environ:
-        return  # workers run the tests
     from flakeboard.reach.session import ReachSession
 
     packages = [word for word in config.getini("flakeboard_code").replace(",", " ").split() if word]

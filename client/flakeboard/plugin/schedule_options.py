@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from flakeboard.schedules.order_names import NEXT, ORDERS
-
 _NAME = "flakeboard-schedule"
-
-
-def add_to(group: Any) -> None:
-    words = "|".join((NEXT, *ORDERS, "FILE", "seed:TEXT"))
-    group.addoption("--flakeboard-order", metavar=words, default="", help="run the tests in this order")
-    group.addoption("--flakeboard-shard", metavar="I/N", default="", help="run this shard of the suite, as 2/4")
-    group.addoption(
-        "--flakeboard-select", metavar="statements:REF", default="", help="run the tests that changes since REF concern"
-    )
-    group.addoption(
-        "--flakeboard-offline",
-        metavar="all|fail",
-        default="all",
-        help="without an answer from the server: run all tests, or exit 1 [all]",
-    )
 
 
 def register(config: pytest.Config) -> None:
     """Register what the options ask for; nothing without them."""
     wanted = [name for name in ("order", "select", "shard") if config.getoption("--flakeboard-" + name)]
-    how_offline = config.getoption("--flakeboard-offline")
+    how_offline = config.getoption("--flakeboard-offline") or "all"
     if how_offline not in ("all", "fail"):
         raise pytest.UsageError("--flakeboard-offline takes all or fail")
     if not wanted:

@@ -26,53 +26,17 @@ _started: dict[int, Any] = {}
 """Sessions that were started before pytest had its configuration, by the identity of that."""
 
 
-def add_to(parser: pytest.Parser, group: Any) -> None:
-    group.addoption(
-        "--flakeboard-trace",
-        metavar="flaky|all|FILE",
-        default="",
-        help="record what tests do: those that the server knows as flaky, all, or those whose ids are in a file",
-    )
-    group.addoption(
-        "--flakeboard-trace-level",
-        choices=("", *LEVELS),
-        default="",
-        help="how closely: calls of sources, functions as well, or every call of the project's code [sources]",
-    )
-    group.addoption(
-        "--flakeboard-trace-folder", metavar="PATH", default="", help="where the traces go [beside the report]"
-    )
-    group.addoption("--flakeboard-recipe", metavar="FILE", default="", help="hold and force what a recipe names")
-    parser.addini("flakeboard_code", "packages outside of rootdir that are the project's own code", default="")
-    parser.addini("flakeboard_sources", "functions to record besides the usual; with a minus, not to", default="")
-
-
-def start_early(config: Any) -> None:
-    """Set the wrappers, if an option asks for it: before conftests, so that they see them too."""
-    given = _early(config)
-    if not given("flakeboard_trace") and not given("flakeboard_recipe"):
-        return
-    if (given("numprocesses") or given("tx")) and "PYTEST_XDIST_WORKER" not in os.environ:
-        return  # workers run the tests
+def start_early(config: Any, recipe_file: str) -> None:
+    """Set the wrappers before conftests are imported, so that they see them too."""
     from flakeboard.tracing.recipes import WrongRecipe, read_recipe
     from flakeboard.tracing.session import TraceSession
 
     try:
-        recipe = read_recipe(given("flakeboard_recipe")) if given("flakeboard_recipe") else None
+        recipe = read_recipe(recipe_file) if recipe_file else None
     except WrongRecipe as wrong:
         raise pytest.UsageError(f"--flakeboard-recipe: {wrong}") from None
     code, sources = (_words(config.getini(name)) for name in ("flakeboard_code", "flakeboard_sources"))
     _started[id(config)] = TraceSession(str(config.rootpath), code, sources, recipe)
-
-
-def _early(config: Any) -> Any:
-    """Options before they are parsed: in a worker they are given, else they are on the command line."""
-    line = getattr(config, "known_args_namespace", None)
-
-    def value(name: str) -> Any:
-        return getattr(config.option, name, None) or getattr(line, name, None)
-
-    return value
 
 
 def _words(written: str) -> list[str]:
@@ -82,6 +46,9 @@ def _words(written: str) -> list[str]:
 def register(config: pytest.Config) -> None:
     """Register what the options ask for; nothing without them."""
     wish, recipe = config.getoption("--flakeboard-trace"), config.getoption("--flakeboard-recipe")
+    level = config.getoption("--flakeboard-trace-level")
+    if level and level not in LEVELS:
+        raise pytest.UsageError(f"--flakeboard-trace-level takes {', '.join(LEVELS)}")
     if not wish and not recipe:
         return
     session = config.pluginmanager.get_plugin(_SESSION)

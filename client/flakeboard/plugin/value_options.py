@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import pytest
@@ -12,25 +11,8 @@ _started: dict[int, Any] = {}
 """Watches that were set before pytest had its configuration, by the identity of that."""
 
 
-def add_to(group: Any) -> None:
-    group.addoption(
-        "--flakeboard-values",
-        action="store_true",
-        help="write what approximate assertions compare into the report, for the bounds of random tests",
-    )
-
-
 def start_early(config: Any) -> None:
     """Before conftests, so that they are rewritten and import what is watched."""
-    line = getattr(config, "known_args_namespace", None)
-
-    def given(name: str) -> Any:
-        return getattr(config.option, name, None) or getattr(line, name, None)
-
-    if not given("flakeboard_values"):
-        return
-    if (given("numprocesses") or given("tx")) and "PYTEST_XDIST_WORKER" not in os.environ:
-        return  # workers run the tests
     from flakeboard.values.watch import ValueWatch
 
     watch = ValueWatch(str(config.rootpath))
