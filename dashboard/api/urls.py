@@ -26,7 +26,7 @@ from dashboard.api.lab import (
     values,
     why,
 )
-from dashboard.api.quarantine import gate, lifecycle, owners, policy, quarantines
+from dashboard.api.quarantine import gate, labels, lifecycle, owners, policy, quarantines
 from dashboard.api.reach import base, detection_plans, rerun_sets, touched
 from dashboard.api.upload import uploads
 
@@ -87,6 +87,11 @@ urlpatterns = [
     _below("lifecycle", lifecycle.LifecycleView, "api-lifecycle"),
     _below("owners", owners.OwnersView, "api-owners"),
     _below("tests/<int:number>/owner", owners.TestOwnerView, "api-test-owner"),
+    _below("labels", labels.LabelsView, "api-labels"),
+    _below("tests/<int:number>/labels", labels.TestLabelsView, "api-test-labels"),
+    _below("tests/<int:number>/notes", labels.TestNotesView, "api-test-notes"),
+    _below("views", labels.SavedViewsView, "api-views"),
+    _below("views/<int:view_id>", labels.SavedViewView, "api-view"),
     _below("channels", channels.ChannelListView, "api-channels"),
     _below("channels/<int:channel_id>", channels.ChannelView, "api-channel"),
     _below("channels/<int:channel_id>/test", channels.ChannelTrialView, "api-channel-trial"),

@@ -7,6 +7,9 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from dashboard.quarantine.labels.models import SavedView as SavedView
+from dashboard.quarantine.labels.models import TestLabel as TestLabel
+from dashboard.quarantine.labels.models import TestNote as TestNote
 from dashboard.quarantine.states import LIVE, ActorKind, State
 from dashboard.quarantine.states import Action as Actions
 from ingest.models import Project, Run, Test, Upload

@@ -14,6 +14,7 @@ from django.db.models import OuterRef, Q, Subquery
 
 from analytics.models import ClusterFinding, TestFinding
 from analytics.selectors import current_analysis
+from dashboard.builds.links import repository_at
 from dashboard.notify.models import TrackerSettings
 from dashboard.quarantine.fix_places import fix_range
 from dashboard.quarantine.models import Member, Quarantine, QuarantineEvent
@@ -136,9 +137,12 @@ _GITLAB_BUILD = re.compile(r"(https://[\w.-]+(?::\d+)?(?:/[\w.-]+){2,20})/-/(?:j
 
 
 def compare_address(project: Project, before: str, after: str) -> str:
-    """The page of the difference between two commits: by the project's tracker, else by the address of its builds."""
+    """The page of the difference between two commits: by the project's repository, else by its tracker, else by the
+    address of its builds."""
     if not (_COMMIT.fullmatch(before) and _COMMIT.fullmatch(after)) or before == after:
         return ""
+    if (named := repository_at(project.repository_url)) is not None:
+        return named.compare(before, after)
     repository = _of_tracker(project) or _of_builds(project)
     return f"{repository}/compare/{before}...{after}" if repository else ""
 

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote
 
 from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from dashboard.quarantine.labels.query import TestQuery
 from dashboard.quarantine.states import State
 from dashboard.templatetags.flakeboard import mark
 
@@ -33,3 +35,9 @@ def quarantine_state(name: str) -> SafeString:
 def of(known: Mapping[Any, Any] | None, key: Any) -> Any:
     """What is known of something; nothing where nothing is."""
     return known.get(key) if known else None
+
+
+@register.filter
+def label_query(label: str) -> str:
+    """The query of all tests with a label, as part of an address."""
+    return quote(str(TestQuery(labels=(label,))), safe="")

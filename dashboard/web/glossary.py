@@ -194,6 +194,10 @@ HELPS: dict[str, tuple[str, str]] = {
         "It failed in runs whose change it does not touch, although it had passed at their base. Never for the gate.",
         "reach",
     ),
+    "label": (
+        "A word that people put on a test. Search for label:word; policies and channels filter by it, too.",
+        "label",
+    ),
     "rename": ("A test that is gone and a near-identical one that is new.", "rename"),
 }
 """Word -> what it says, and its anchor in docs/concepts.md."""

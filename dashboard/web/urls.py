@@ -20,7 +20,7 @@ from dashboard.web.project import (
 )
 from dashboard.web.quarantine import bulk, lifecycle, new, owners, policy, quarantine, quarantines
 from dashboard.web.run import build, case, run, runs
-from dashboard.web.test import test, tests
+from dashboard.web.test import labels, test, tests
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -116,6 +116,11 @@ urlpatterns = [
     path("projects/<slug:slug>/policy", policy.policy_page, name="policy"),
     path("projects/<slug:slug>/owners", owners.owner_rules, name="owners"),
     path("projects/<slug:slug>/tests/<int:number>/owner", owners.owner_name, name="test_owner"),
+    path("projects/<slug:slug>/tests/<int:number>/labels", labels.test_labels, name="test_labels"),
+    path("projects/<slug:slug>/tests/<int:number>/notes", labels.test_note, name="test_note"),
+    path("projects/<slug:slug>/notes/<int:note_id>/delete", labels.test_note_delete, name="test_note_delete"),
+    path("projects/<slug:slug>/views", labels.view_new, name="view_new"),
+    path("projects/<slug:slug>/views/<int:view_id>/delete", labels.view_gone, name="view_delete"),
     path("projects/<slug:slug>/settings", project_settings.settings_page, name="project_settings"),
     path("projects/<slug:slug>/settings/about", project_settings.about, name="project_about"),
     path("projects/<slug:slug>/settings/repository", project_settings.repository, name="project_repository"),

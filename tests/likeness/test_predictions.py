@@ -19,6 +19,7 @@ from analytics.models import Analysis, TestFinding
 from analytics.services import analysis_refresh
 from dashboard.quarantine.gate.service import gate_ask
 from dashboard.quarantine.policy.service import policy_ground
+from dashboard.quarantine.policy.settings import DEFAULTS
 from ingest.models import Project, Run, Test, Upload
 from tests.api_client import Program
 from tests.conftest import Send
@@ -216,7 +217,7 @@ def test_nothing_else_changes_with_predictions(project: Project, send: Send, mon
         findings = list(TestFinding.objects.filter(analysis=analysis).order_by("number").values_list("number", "data"))
         upload = Upload.objects.get(run=Run.objects.get(project=project, build_id="red"))
         gate = gate_ask(upload=upload, exit_code=1, runner="")
-        ground = policy_ground(project, now=BEGIN + timedelta(days=9))
+        ground = policy_ground(project, DEFAULTS, now=BEGIN + timedelta(days=9))
         assert ground is not None and ground.candidates
         return repr(numbers), repr(summary), findings, gate.passed, gate.sentence, gate.failing, repr(ground)
 

@@ -105,6 +105,12 @@ def test_else_the_address_of_a_build_does(project: Project, send, build: str, ad
     assert compare_address(project, OLD, NEW) == (f"{address}{OLD}...{NEW}" if address else "")
 
 
+def test_the_repository_that_people_named_comes_first(project: Project) -> None:
+    TrackerSettings.objects.create(project=project, kind="github", repository="corp/shop")
+    project.repository_url = "https://bitbucket.org/corp/shop"
+    assert compare_address(project, OLD, NEW) == f"https://bitbucket.org/corp/shop/branches/compare/{NEW}..{OLD}"
+
+
 def test_tickets_and_the_gate_link_to_it_too(fixed: Quarantine, project: Project, send, quarantined) -> None:
     Run.objects.update(build_url="https://github.com/corp/shop/actions/runs/12")
     comparison = f"https://github.com/corp/shop/compare/{OLD}...{NEW}"

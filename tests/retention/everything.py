@@ -21,7 +21,17 @@ from dashboard.notify.models import Channel, Delivery, DigestMade, NotifySetting
 from dashboard.people.audit import audit
 from dashboard.people.models import AuditEntry, Invitation
 from dashboard.quarantine.gate.service import gate_ask
-from dashboard.quarantine.models import CodeOwnersFile, FixPlace, Notification, OwnerPattern, Policy, TestOwner
+from dashboard.quarantine.models import (
+    CodeOwnersFile,
+    FixPlace,
+    Notification,
+    OwnerPattern,
+    Policy,
+    SavedView,
+    TestLabel,
+    TestNote,
+    TestOwner,
+)
 from dashboard.quarantine.services import Actor, Terms, quarantine_create
 from dashboard.quarantine.states import Action, ActorKind
 from dashboard.retention.models import Retention
@@ -47,6 +57,9 @@ def furnish(project: Project) -> None:
     TicketOpening.objects.create(quarantine=quarantine)
     FixPlace.objects.create(event=quarantine.events.get(), place=FixPlace.Place.CODE, files=1)
     TestOwner.objects.create(test=new, owner="anna")
+    TestLabel.objects.create(test=new, label="payments")
+    TestNote.objects.create(test=new, text="Ask Ben.", by="anna")
+    SavedView.objects.create(project=project, name="Payments", query="label:payments", created_by="anna")
     gate_ask(upload=upload, exit_code=1, runner="")
     report = Report.objects.filter(project=project).order_by("pk")[0]
     IncidentDecision.objects.update_or_create(report=report, defaults={"project": project, "word": "confirmed"})

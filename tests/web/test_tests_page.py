@@ -20,8 +20,8 @@ from ingest.services import project_create
 from ingest.verdict import Verdict
 from tests.web.analysed_project import HOSTILE, Demo
 
-COST = 12
-"""Session and user; project, analysis, refresh; then names, reports and rosters."""
+COST = 14
+"""Session and user; project, analysis, refresh; views and labels; then names, reports and rosters."""
 
 
 def read(client: Client, address: str, **query: str) -> str:

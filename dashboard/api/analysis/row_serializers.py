@@ -1,6 +1,6 @@
 """A test's row: what lists say of each test, as the table of its numbers has it (`analytics.columns.schema`)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from typing import Any, get_type_hints
@@ -78,6 +78,8 @@ def _row_field(field: RowField) -> serializers.Field:
 
 
 class TestRowSerializer(TestNameSerializer):
+    labels = serializers.ListField(child=serializers.CharField(), help_text="That people put on it.")
+
     def get_fields(self) -> dict[str, serializers.Field]:
         return super().get_fields() | {name: _row_field(field) for name, field in FIELDS.items() if name != "number"}
 
@@ -86,7 +88,7 @@ class TestListSerializer(PageSerializer):
     results = TestRowSerializer(many=True)
 
 
-def named_row(name: TestName, row: TestRow) -> dict[str, Any]:
-    """A row with its test's name, as `TestRowSerializer` shows it."""
+def named_row(name: TestName, row: TestRow, labels: Sequence[str] = ()) -> dict[str, Any]:
+    """A row with its test's name and labels, as `TestRowSerializer` shows it."""
     values = {field.name: getattr(part, field.name) for part in (row, name) for field in fields(part)}
-    return {**values, "state": row.state_name}
+    return {**values, "state": row.state_name, "labels": list(labels)}

@@ -26,7 +26,9 @@ from dashboard.api.analysis.row_serializers import TestListSerializer, named_row
 from dashboard.api.analysis.view import AnalysisView
 from dashboard.api.listing import PageQuery, asked, one_of, page_asked, paged, several, whole
 from dashboard.api.schema import reading
-from dashboard.quarantine.owners.index import asked_numbers, owners_version
+from dashboard.quarantine.labels.query import TestQuery, read_query
+from dashboard.quarantine.labels.selectors import choice_of, labels_of, labels_version
+from dashboard.quarantine.owners.index import owners_version
 from ingest.models import Project, Test
 from ingest.reach.models import SOURCES
 
@@ -40,7 +42,7 @@ def _filter_field(number: Number, filter_: Filter) -> serializers.Field:
     return (several if filter_.several else one_of)(filter_.parameter, number.choices, filter_.help)
 
 
-class TestQuery(PageQuery):
+class TestListParameters(PageQuery):
     text = serializers.CharField(
         max_length=200,
         default="",
@@ -51,6 +53,14 @@ class TestQuery(PageQuery):
     owner = serializers.CharField(
         max_length=255, default="", allow_blank=True, help_text="Only tests of this owner, alone or with others."
     )
+    query = serializers.CharField(
+        max_length=500,
+        default="",
+        allow_blank=True,
+        help_text="Conditions in one line, as on the page: label:payments state:flaky owner:@a; the rest is text.",
+        error_messages={"max_length": "query has at most 500 characters."},
+    )
+    label = serializers.CharField(max_length=64, default="", allow_blank=True, help_text="Only tests with this label.")
     source = one_of(
         "source", SOURCES, "Only tests that use such a source of non-determinism, as far as reach was recorded."
     )
@@ -69,7 +79,7 @@ class TestQuery(PageQuery):
         "List tests",
         "One row a test of the window, filtered and sorted; ties by number.",
         TestListSerializer,
-        TestQuery,
+        TestListParameters,
     )
 )
 class TestListView(AnalysisView):
@@ -79,28 +89,35 @@ class TestListView(AnalysisView):
     def versions(self) -> tuple[etags.Version, ...]:  # type: ignore[override]
         """Owners and reach count where they are asked for."""
         given = self.request.query_params
-        besides = (("owner", owners_version), ("source", reach_version))
-        return (etags.aliases, *(version for name, version in besides if given.get(name)))
+        besides = (("owner", owners_version), ("query", owners_version), ("source", reach_version))
+        return (etags.aliases, labels_version, *(version for name, version in besides if given.get(name)))
 
     def body(self, project: Project, analysis: Analysis | None) -> dict[str, Any]:
-        query = asked(TestQuery, self.request)
+        query = asked(TestListParameters, self.request)
         columns = tests_of(analysis)
         rows = chosen_rows(columns, _choice(project, query))
         page = page_asked(query, len(rows))
         shown = test_rows(columns, _page_rows(project, columns, rows, Sort.read(query["sort"] or "number"), page))
         known = names(project.pk, tests=(row.number for row in shown))
-        return paged(self.request, analysis, page, [named_row(known.test(row.number), row) for row in shown])
+        labels = labels_of(project, [row.number for row in shown])
+        rows = [named_row(known.test(row.number), row, labels.get(row.number, ())) for row in shown]
+        return paged(self.request, analysis, page, rows)
 
 
 def _choice(project: Project, query: dict[str, Any]) -> Choice:
-    wanted = {parameter: query[parameter] for parameter in FILTERS if parameter in query}
-    numbers = asked_numbers(project, query["text"], query["owner"])
+    """What has a parameter of its own counts before what is written in the query."""
+    written = read_query(query["query"])
+    labels = (*written.labels, *([query["label"]] if query["label"] else []))
+    text = " ".join(part for part in (written.text, query["text"]) if part)
+    chosen = choice_of(project, TestQuery(written.words, query["owner"] or written.owner, labels, text))
+    wanted = {parameter: query[parameter] for parameter in FILTERS if query.get(parameter)}
+    numbers = chosen.numbers
     if query["source"]:
         users = np.array(
             sorted(number for number, used in sources_of(project).items() if query["source"] in used), dtype=np.int64
         )
         numbers = users if numbers is None else np.intersect1d(numbers, users)
-    return Choice(numbers=numbers, **wanted)
+    return Choice(numbers=numbers, **{**chosen.wanted, **wanted})
 
 
 def _page_rows(project: Project, columns: Columns, rows: Ints, sort: Sort, page: Page) -> Ints:
@@ -121,7 +138,7 @@ def _page_rows(project: Project, columns: Columns, rows: Ints, sort: Sort, page:
 )
 class TestView(AnalysisView):
     serializer_class = TestDetailSerializer
-    versions = (etags.aliases,)
+    versions = (etags.aliases, labels_version)
 
     def body(self, project: Project, analysis: Analysis | None) -> dict[str, Any]:
         asked_for = self.kwargs["number"]
@@ -137,7 +154,9 @@ class TestView(AnalysisView):
             "first_seen": first_seen,
             "age_days": max((analysis.finished_at - first_seen).days, 0) if analysis else None,
             "aliases": aliases,
-            "test": named_row(test.test_name, test_row(columns, test.number)),
+            "test": named_row(
+                test.test_name, test_row(columns, test.number), labels_of(project, [test.number]).get(test.number, ())
+            ),
             "finding": named_finding(project.pk, finding),
             "likeness": _likeness(project, analysis, test.number),
             "prediction": prediction_of(project.pk, test.test_name),

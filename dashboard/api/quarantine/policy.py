@@ -29,6 +29,9 @@ class PolicySettingsSerializer(serializers.Serializer):
     """Every setting; docs/quarantine.md says what each is for."""
 
     mode = serializers.ChoiceField(POLICY_MODES, required=False, default=DEFAULTS.mode.value)
+    only = serializers.CharField(
+        required=False, allow_blank=True, default=DEFAULTS.only, help_text="New quarantines only of tests that fit it."
+    )
     least_evidence = serializers.IntegerField(required=False, default=DEFAULTS.least_evidence)
     least_rate = serializers.FloatField(required=False, default=DEFAULTS.least_rate)
     least_blocked = serializers.IntegerField(required=False, default=DEFAULTS.least_blocked)

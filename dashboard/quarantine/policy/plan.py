@@ -69,6 +69,8 @@ class Moment:
     """Tests of the suite."""
     incident: bool = False
     """The newest runs are part of an incident: nothing that fails now is told of the tests."""
+    among: frozenset[int] | None = None
+    """Numbers of the tests that the policy's query names; None for all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +190,11 @@ def _new(
         for number in quarantine.numbers
     }
     fit = [
-        candidate for candidate in candidates if candidate.number not in taken and fits(settings, candidate, moment.now)
+        candidate
+        for candidate in candidates
+        if candidate.number not in taken
+        and (moment.among is None or candidate.number in moment.among)
+        and fits(settings, candidate, moment.now)
     ]
     fit.sort(key=lambda candidate: (-candidate.cost, -candidate.blocked, -candidate.low, candidate.number))
     action = Action.PROPOSE if settings.mode is PolicyMode.PROPOSE else Action.QUARANTINE

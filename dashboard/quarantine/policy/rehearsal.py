@@ -11,6 +11,7 @@ from analytics.kernel.analysis import Analysis, analyse
 from analytics.loaders import Filter, load
 from analytics.selectors import decisions_of
 from dashboard.people.throttling import Rate, TooOften, take
+from dashboard.quarantine.labels.selectors import fitting_numbers
 from dashboard.quarantine.policy.candidates import computed_candidates
 from dashboard.quarantine.policy.plan import Moment
 from dashboard.quarantine.policy.settings import PolicySettings
@@ -47,20 +48,21 @@ def rehearse(
     """Apply the policy at every `every`th day of the last `days`; stop after so many seconds."""
     deadline = time.monotonic() + seconds
     simulation, found, complete = Simulation(settings), None, True
-    decided = decisions_of(project.pk)
+    decided, among = decisions_of(project.pk), fitting_numbers(project, settings.only)
     for moment in _moments(project, days, every):
         if time.monotonic() > deadline:
             complete = False
             break
         found = analyse(load(project, Filter(reports=_REPORTS, until=moment), decided).window)
-        _step(simulation, found, moment)
+        _step(simulation, found, moment, among)
     return Rehearsal(simulation, meant(found, simulation.spans) if found else FailedRuns(), complete)
 
 
-def _step(simulation: Simulation, found: Analysis, moment: datetime) -> None:
+def _step(simulation: Simulation, found: Analysis, moment: datetime, among: frozenset[int] | None) -> None:
+    """Labels and owners are those of today: nobody knows what they were."""
     suite = int((found.window.first >= 0).sum())
     incident = bool(found.incident[-1]) if len(found.incident) else False
-    simulation.step(Moment(moment, suite, incident), computed_candidates(found, simulation.numbers))
+    simulation.step(Moment(moment, suite, incident, among), computed_candidates(found, simulation.numbers))
 
 
 def _moments(project: Project, days: int, every: int) -> Iterator[datetime]:

@@ -10,6 +10,7 @@ from django.utils import timezone
 from analytics.models import Analysis, ClusterFinding
 from analytics.runs.incident_findings import incident_reports
 from analytics.selectors import current_tests
+from dashboard.quarantine.labels.selectors import fitting_numbers
 from dashboard.quarantine.models import Notification, Quarantine, QuarantineEvent
 from dashboard.quarantine.owners.rules import OwnerBook
 from dashboard.quarantine.owners.store import owner_book, owner_of
@@ -42,14 +43,15 @@ class Ground:
     held: Sequence[NewestQuarantine]
 
 
-def policy_ground(project: Project, *, now: datetime | None = None) -> Ground | None:
+def policy_ground(project: Project, settings: PolicySettings, *, now: datetime | None = None) -> Ground | None:
     """What the policy needs to know about a project, or None before its first analysis."""
     analysis, columns = current_tests(project.pk)
     if analysis is None:
         return None
     held = held_of(project)
     numbers = {number for quarantine in held for number in quarantine.numbers}
-    moment = Moment(now or timezone.now(), len(columns), incident=_incident_now(analysis))
+    among = fitting_numbers(project, settings.only)
+    moment = Moment(now or timezone.now(), len(columns), incident=_incident_now(analysis), among=among)
     return Ground(moment, stored_candidates(analysis, columns, numbers), held)
 
 
@@ -106,7 +108,7 @@ def policy_apply(*, project_id: int) -> Plan | None:
     policy = policy_of(project_id)
     if policy.settings.mode is PolicyMode.OFF:
         return None
-    ground = policy_ground(project)
+    ground = policy_ground(project, policy.settings)
     if ground is None:
         return None
     policy_plan = plan(policy.settings, ground.moment, ground.candidates, ground.held)
@@ -168,5 +170,5 @@ def _shout(project: Project, policy_plan: Plan) -> None:
 
 def dry_run(project: Project, settings: PolicySettings) -> Plan | None:
     """What a policy would do now, without doing it."""
-    ground = policy_ground(project)
+    ground = policy_ground(project, settings)
     return None if ground is None else plan(settings, ground.moment, ground.candidates, ground.held)

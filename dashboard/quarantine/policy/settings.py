@@ -47,6 +47,8 @@ class PolicySettings:
     """A project's policy."""
 
     mode: PolicyMode = PolicyMode.PROPOSE
+    only: str = ""
+    """New quarantines are made only of tests that fit this query, such as label:payments; empty for all."""
     least_evidence: int = 2
     """Contradictions and recoveries together: one may be a machine's hiccup, two are the test's."""
     least_rate: float = 0.0
@@ -124,6 +126,7 @@ _WORDS: Mapping[str, type[PolicyMode] | type[FirstRuns] | type[Group]] = {
 }
 _FLAGS = frozenset(("release", "reopen", "ticket", "resolve"))
 _RUNNERS = 20
+_QUERY_LENGTH = 500
 _RUNNER_LENGTH = 64
 
 
@@ -134,6 +137,10 @@ def _read(name: str, value: object) -> Any:
         return words(str(value))
     if name == "exit_codes":
         return _exit_codes(value)
+    if name == "only":
+        if not isinstance(value, str) or len(value) > _QUERY_LENGTH or not value.isprintable():
+            raise BadSettings(f"only must be a query of at most {_QUERY_LENGTH} characters, as label:payments.")
+        return value.strip()
     if name in _FLAGS:
         if not isinstance(value, bool):
             raise BadSettings(f"{name} must be true or false.")

@@ -20,7 +20,7 @@ from analytics.models import (
     TestSketch,
     TouchedFailure,
 )
-from dashboard.quarantine.models import FixPlace, Member, Quarantine, QuarantineEvent
+from dashboard.quarantine.models import FixPlace, Member, Quarantine, QuarantineEvent, SavedView, TestLabel, TestNote
 from dashboard.retention.export.kinds import Columns, Kind, Table
 from ingest.models import (
     Attempt,
@@ -363,6 +363,23 @@ TABLES = (
         },
         lambda project: QuarantineEvent.objects.filter(quarantine__project=project).order_by("pk"),
         quarantine="quarantine_id",
+    ),
+    _table(
+        "labels",
+        {"test": _I, "label": _T},
+        lambda project: TestLabel.objects.filter(test__project=project).order_by("pk"),
+        test="test__number",
+    ),
+    _table(
+        "notes",
+        {"test": _I, "text": _T, "by": _T, "at": _AT},
+        lambda project: TestNote.objects.filter(test__project=project).order_by("pk"),
+        test="test__number",
+    ),
+    _table(
+        "views",
+        {**_same(_T, "name", "query", "created_by"), "created_at": _AT},
+        lambda project: SavedView.objects.filter(project=project).order_by("pk"),
     ),
     _table(
         "fix_places",

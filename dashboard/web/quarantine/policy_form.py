@@ -41,6 +41,12 @@ class PolicyForm(forms.Form):
     """Bounds are the policy's own: what it refuses is told beside the form."""
 
     mode = forms.ChoiceField(label="What it does", choices=_MODES)
+    only = forms.CharField(
+        label="Only tests that fit",
+        required=False,
+        max_length=500,
+        help_text="A query as in the list of tests: label:payments owner:@a. Empty for all.",
+    )
     least_evidence = _whole("Evidence", "At least this many contradictions and recoveries: one may be a hiccup.")
     least_rate = _share("Failure rate", "The lower end of its interval, 0 to 1. 0 = no minimum.")
     least_blocked = _whole("Runs blocked", "By it or its cluster: what blocks nobody needs no quarantine.")

@@ -17,6 +17,8 @@ from analytics.selectors import test_finding
 from analytics.wording import counted as amount
 from dashboard.charts import rate_trend
 from dashboard.charts.figure import Chart, draw
+from dashboard.quarantine.labels.models import TestNote
+from dashboard.quarantine.labels.selectors import labels_of
 from dashboard.web.analysis import PageAnalysis
 from dashboard.web.paging import numbered_page, offset_asked
 from dashboard.web.test import trends
@@ -172,7 +174,15 @@ def _always(test: Test, known: LeadFacts) -> list[Section]:
     analysis = known.analysis
     age = None if analysis is None else max((analysis.finished_at - first_seen).days, 0)
     others = [name for name in names if name.pk != test.pk]
-    about = {"first_seen": first_seen, "age": age, "row": known.row, "others": others}
+    now = test.alias_of or test
+    about = {
+        "first_seen": first_seen,
+        "age": age,
+        "row": known.row,
+        "others": others,
+        "labels": labels_of(known.project, [now.number]).get(now.number, []),
+        "notes": TestNote.objects.filter(Q(test=now) | Q(test__alias_of=now)).order_by("-at", "-pk"),
+    }
     decided = decisions(known.project, known.history)
     how_many = amount(len(decided), "decision") if decided else "none yet"
     return [

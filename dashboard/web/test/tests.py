@@ -1,7 +1,7 @@
 """Tests: where is mine, and how is it?"""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 
 from analytics.columns.codec import Columns
 from analytics.columns.number import Number
-from analytics.columns.query import Choice, Sort, chosen_rows, sorted_rows
+from analytics.columns.query import Sort, chosen_rows, sorted_rows
 from analytics.columns.rows import TestRow, test_rows, value_rows
 from analytics.columns.schema import EXPORTED, FILTERS, SHOWN, SORTABLE
 from analytics.history.names import TestName, names, numbers_by_name
@@ -20,7 +20,10 @@ from analytics.history.strips import STRIP_LENGTH, strips
 from analytics.kernel.executions import Ints
 from analytics.models import Analysis
 from dashboard import access
-from dashboard.quarantine.owners.index import RuleOfMany, asked_numbers
+from dashboard.quarantine.labels.models import SavedView
+from dashboard.quarantine.labels.query import TestQuery, read_query
+from dashboard.quarantine.labels.selectors import choice_of, labels_of
+from dashboard.quarantine.owners.index import RuleOfMany
 from dashboard.quarantine.owners.store import owner_book
 from dashboard.web.analysis import page_analysis
 from dashboard.web.decorators import project_page
@@ -47,33 +50,43 @@ class TestListQuery:
 
     __test__ = False  # the name means something to pytest
 
-    words: dict[str, str]
-    """By parameter of a filter."""
-    search: str
-    owner: str
+    query: TestQuery
+    """What is written in the search field and chosen beside it, together."""
     sort: str
 
     @classmethod
     def read(cls, query: QueryDict) -> "TestListQuery":
-        wanted = {parameter: choice(query, parameter, number.choices) for parameter, number in _WORD_FILTERS.items()}
-        return cls(wanted, words(query, "q"), words(query, "owner"), sort_asked(query, _SORTS) or _USUAL)
+        """What is chosen beside the search field counts before what is written in it."""
+        written = read_query(words(query, "q"))
+        chosen = {parameter: choice(query, parameter, number.choices) for parameter, number in _WORD_FILTERS.items()}
+        wanted = {**written.words, **{parameter: (word,) for parameter, word in chosen.items() if word}}
+        owner = words(query, "owner") or written.owner
+        return cls(replace(written, words=wanted, owner=owner), sort_asked(query, _SORTS) or _USUAL)
 
     def __bool__(self) -> bool:
-        return any(self.words.values()) or bool(self.search or self.owner)
+        return bool(self.query)
+
+    @property
+    def search(self) -> str:
+        """What stands in the search field: everything that has no field of its own."""
+        several = {parameter: found for parameter, found in self.query.words.items() if len(found) > 1}
+        return str(replace(self.query, words=several, owner=""))
+
+    @property
+    def owner(self) -> str:
+        return self.query.owner
 
     @property
     def filters(self) -> list[tuple[str, Number, str]]:
         """Parameter, number and the word that is chosen."""
-        return [(parameter, number, self.words[parameter]) for parameter, number in _WORD_FILTERS.items()]
-
-    def choice(self, project: Project) -> Choice:
-        return Choice(numbers=asked_numbers(project, self.search, self.owner), **self.words)
+        chosen = {parameter: found[0] for parameter, found in self.query.words.items() if len(found) == 1}
+        return [(parameter, number, chosen.get(parameter, "")) for parameter, number in _WORD_FILTERS.items()]
 
 
 @project_page
 def test_list(request: HttpRequest, project: Project) -> HttpResponseBase:
     now, query = page_analysis(project), TestListQuery.read(request.GET)
-    rows = chosen_rows(now.columns, query.choice(project))
+    rows = chosen_rows(now.columns, choice_of(project, query.query))
     tests = TestList(project, now.columns, rows, Sort.read(query.sort))
     file = exported(request, f"{project.slug}-tests", HEADERS, tests.exported())
     if file is not None:
@@ -89,6 +102,7 @@ def test_list(request: HttpRequest, project: Project) -> HttpResponseBase:
         "numbers": SHOWN,
         "may": access.user_may(request.user, project, "quarantine"),
         "known": len(now.columns),
+        "views": SavedView.objects.filter(project=project),
         "lead": lead(now.analysis, len(now.columns), query, len(rows), request.GET),
     }
     return render(request, "test/tests.html", context)
@@ -129,11 +143,15 @@ def _conditions(query: TestListQuery, total: int) -> list[SafeString]:
     }
     conditions = [
         format_html(sentences.get(parameter, f"{have} {number.label.lower()} <strong>{{}}</strong>"), word)
-        for parameter, number, word in query.filters
-        if word
+        for parameter, number in _WORD_FILTERS.items()
+        if (word := " or ".join(query.query.words.get(parameter, ())))
     ]
-    if query.search:
-        conditions.append(format_html("{} “<bdi>{}</bdi>” in name, class, suite or file", have, query.search))
+    if query.query.labels:
+        labels = ", ".join(query.query.labels)
+        noun = "label" if len(query.query.labels) == 1 else "labels"
+        conditions.append(format_html("{} the {} <strong><bdi>{}</bdi></strong>", have, noun, labels))
+    if query.query.text:
+        conditions.append(format_html("{} “<bdi>{}</bdi>” in name, class, suite or file", have, query.query.text))
     if query.owner:
         conditions.append(format_html("{} owned by <bdi>{}</bdi>", are, query.owner))
     return conditions
@@ -154,6 +172,7 @@ def _page_rows(tests: "TestList", page: NumberedPage) -> dict[str, Any]:
     lately = strips(tests.project.pk, [row.number for row, _ in shown])
     return {
         "rows": [(row, name, lately.get(row.number, ()), other_counts(row)) for row, name in shown],
+        "labels": labels_of(tests.project, [row.number for row, _ in shown]),
         "held": held_of(tests.project, [name for _, name in shown]),
         "top": max((row.rate.high for row, _ in shown if row.rate is not None), default=1.0),
         "last_label": f"Last {STRIP_LENGTH}, last failure",

@@ -1,0 +1,1 @@
+"""Labels and notes on tests, and views: queries with a name."""
