@@ -88,6 +88,14 @@ def test_the_curve_is_what_going_day_by_day_gives(lives: list[tuple[int, bool]])
     assert curve == pytest.approx(expected)
 
 
+def test_greenwoods_sum_is_that_of_the_textbook() -> None:
+    """Five lives: fixed after 1 and twice after 2 days, given up after 3, fixed after 5."""
+    days, fixed = np.array([1.0, 2, 2, 3, 5]), np.array([True, True, True, False, True])
+    times, curve, greenwood = survival(days, fixed)
+    assert (times.tolist(), curve.tolist()) == ([1, 2, 5], pytest.approx([4 / 5, 2 / 5, 0]))
+    assert greenwood.tolist() == pytest.approx([1 / (5 * 4), 1 / (5 * 4) + 2 / (4 * 2), np.inf])
+
+
 def test_without_a_fix_there_is_no_median() -> None:
     nothing = time_to_fix(np.zeros(0), np.zeros(0, dtype=bool))
     assert np.isnan([nothing.median, nothing.low, nothing.high, nothing.plain_median]).all()
@@ -128,12 +136,12 @@ def test_runs_without_it_are_what_counting_gives(rows: list[list[int]], kind: li
 def test_masked_failures_are_counted_by_month_and_each_test_of_a_run_once() -> None:
     january, february = 1_767_225_600.0, 1_769_904_000.0
     started = np.array([january, january + 60, february])
-    run = np.array([0, 0, 0, 1, 2])
-    test = np.array([5, 5, 6, 5, 6])
-    masked = np.array([True, True, False, False, True])
+    run = np.array([0, 0, 0, 1, 2, 2])
+    test = np.array([5, 5, 6, 5, 6, 7])
+    masked = np.array([True, True, False, False, True, True])
     assert masked_by_month(started, run, test, masked) == (
         MaskedMonth("2026-01", failed_runs=2, masked_runs=1, failures=3, masked_failures=1),
-        MaskedMonth("2026-02", failed_runs=1, masked_runs=1, failures=1, masked_failures=1),
+        MaskedMonth("2026-02", failed_runs=1, masked_runs=1, failures=2, masked_failures=2),
     )
     nothing = np.zeros(0, dtype=np.int64)
     assert masked_by_month(np.zeros(0), nothing, nothing, np.zeros(0, dtype=bool)) == ()

@@ -206,10 +206,29 @@ def sessions_of(outcomes: list[list[int]], revision: list[int] | None = None) ->
 
 
 def test_a_machine_that_decides_is_infrastructure() -> None:
-    (found,) = session_findings(*sessions_of([[F] * 4, [P] * 4, [P] * 5, [F] * 3])).found
-    assert (found.sessions, found.failing) == (4, 2)
-    assert found.p_value == pytest.approx(constant_chance([4, 4, 5, 3], 7)) and found.p_value < 0.05
-    assert "the machine decides" in str(found)
+    (found,) = session_findings(*sessions_of([[F] * 4, [P] * 4, [P] * 5, [P] * 3])).found
+    assert (found.sessions, found.failing) == (4, 1)
+    assert found.p_value == pytest.approx(constant_chance([4, 4, 5, 3], 4)) and found.p_value < 0.05
+    assert "always failing in 1 and always passing in 3 on the same code" in str(found)
+    assert str(found).endswith("the machine decides")
+
+
+def test_sessions_of_several_revisions_are_judged_together() -> None:
+    """Two revisions with two sessions each, and one that ran in a single session, which says nothing."""
+    outcomes = [[F] * 4, [P] * 4, [P] * 3, [F] * 3, [F] * 9]
+    found = session_findings(*sessions_of(outcomes, revision=[0, 0, 1, 1, 2]))
+    (finding,) = found.found
+    assert finding.p_value == pytest.approx(constant_chance([4, 4], 4) * constant_chance([3, 3], 3))
+    assert found.judged.tolist() == [True]
+    unsure = session_findings(*sessions_of([[F] * 3, [P] * 3]))
+    assert unsure.found == () and unsure.judged.all(), "one in ten is chance"
+
+
+def test_without_a_machine_or_a_revision_no_session_is_judged() -> None:
+    rows, host, started, code, environment = sessions_of([[F] * 4, [P] * 4, [F] * 4, [P] * 4])
+    for known in ((np.full_like(host, -1), code), (host, np.full_like(code, -1))):
+        found = session_findings(rows, known[0], started, known[1], environment)
+        assert found.found == () and found.judged.tolist() == [False]
 
 
 @pytest.mark.parametrize(
