@@ -151,7 +151,7 @@ CELERY_TASK_ROUTES = {
     "uploads.*": {"queue": "uploads"},
     **{
         f"{kind}.*": {"queue": "notifications"}
-        for kind in ("notifications", "deliveries", "digests", "tickets", "quarantines", "keeping")
+        for kind in ("notifications", "deliveries", "digests", "tickets", "pulls", "quarantines", "keeping")
     },
 }
 CELERY_TASK_TIME_LIMIT = max(limits.seconds for limits in QUEUES.values())
@@ -164,6 +164,7 @@ CELERY_BEAT_SCHEDULE = {
     "quarantines": {"task": "quarantines.expire", "schedule": 60, "options": {"expires": 60}},
     "notifications": {"task": "notifications.sweep", "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS}},
     "tickets": {"task": "tickets.sweep", "schedule": 60, "options": {"expires": 60}},
+    "pulls": {"task": "pulls.sweep", "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS}},
     "digests": {"task": "digests.sweep", "schedule": 300, "options": {"expires": 300}},
     "keeping": {"task": "keeping.sweep", "schedule": 60, "options": {"expires": 60}},
 }

@@ -13,6 +13,7 @@ from dashboard.celery import app
 from dashboard.demo import decisions
 from dashboard.demo import services as demo
 from dashboard.notify import deliveries, digests, experiments, fan_out
+from dashboard.notify.pulls import services as pulls
 from dashboard.notify.tickets import watch
 from dashboard.ops import logs
 from dashboard.people import sessions
@@ -51,6 +52,7 @@ def process_upload(upload_id: int) -> None:
             _wake(compare_traces, upload.project_id, "the traces")
         if upload.run is not None:
             touched_note(run=upload.run)
+            pulls.pull_report_ask(run=upload.run)
         if upload.experiment is not None:
             experiments.conclude(upload.experiment)
 
@@ -64,6 +66,7 @@ def sweep_uploads() -> None:
 @app.task(name="analyses.refresh")
 def refresh_analysis(project_id: int) -> None:
     if refreshing.refresh_run(project_id=project_id) is not None:
+        pulls.pull_reports_ask_again(project_id=project_id)
         _wake(apply_policy, project_id, "the policy, after the next analysis")
         if refreshing.is_due(project_id=project_id):  # whoever was woken for it found this one running
             _wake(refresh_analysis, project_id, "the analysis")
@@ -106,6 +109,17 @@ def sweep_tickets() -> None:
 @app.task(name="tickets.follow")
 def follow_ticket(quarantine_id: int) -> None:
     watch.ticket_follow(quarantine_id=quarantine_id)
+
+
+@app.task(name="pulls.sweep")
+def sweep_pulls() -> None:
+    for report_id in pulls.pull_reports_due():
+        write_pull.apply_async((report_id,), expires=settings.SWEEP_SECONDS)
+
+
+@app.task(name="pulls.write")
+def write_pull(report_id: int) -> None:
+    pulls.pull_report_write(report_id=report_id)
 
 
 @app.task(name="digests.sweep")

@@ -112,14 +112,14 @@ def build_of(project: Project, key: BuildKey) -> Build | None:
     return _build(_runs(project).filter(found)) if _is_text(key.build_id, key.commit, key.branch) else None
 
 
-def pull_of(project: Project, number: str) -> Pull | None:
-    """A pull request by its number; None where no run names it.
+def pull_of(project: Project, number: str, *, trusted: bool = False) -> Pull | None:
+    """A pull request by its number; None where no run names it, or no run that is `trusted`.
 
     The commit that was first tested last counts, so that a job that runs again at an older commit does not bring that
     one back. A fork could name any commit: its results count only where there are no others."""
     if not number or not _is_text(number):
         return None
-    runs = _runs(project).filter(pull_request=number)
+    runs = _runs(project).filter(pull_request=number, **({"untrusted": False} if trusted else {}))
     rows = runs.order_by().values("commit").annotate(
         first_at=Min("placed_at"), last_at=Max("placed_at"), runs=Count("pk"), trusted=Count("pk", ~Q(untrusted=True))
     )  # fmt: skip

@@ -171,3 +171,69 @@ class TicketOpening(models.Model):
     """Times in a row that the tracker did not answer."""
     told_version = models.IntegerField(null=True)
     """The quarantine's version up to which the ticket was told of refuted fixes; null: not looked at yet."""
+
+
+class CodeHost(models.Model):
+    """Where a project's pull requests are, and what may be written to them."""
+
+    class Kind(models.TextChoices):
+        GITHUB = "github", "GitHub, by a token"
+        GITHUB_APP = "github_app", "GitHub, by an App"
+        GITLAB = "gitlab", "GitLab"
+        BITBUCKET = "bitbucket", "Bitbucket"
+        GITEA = "gitea", "Gitea or Forgejo"
+
+    project = models.OneToOneField(Project, models.CASCADE, related_name="code_host")
+    kind = models.CharField(max_length=10, choices=Kind)
+    base_url = models.CharField(max_length=500, blank=True)
+    """Of the API; empty for the public one."""
+    repository = models.CharField(max_length=255)
+    app_id = models.CharField(max_length=20, blank=True)
+    installation_id = models.CharField(max_length=20, blank=True)
+    """Of a GitHub App, whose private key is the secret."""
+    secret = models.TextField(blank=True)
+    """A token or private key, sealed."""
+    comments = models.BooleanField(default=True)
+    checks = models.BooleanField(default=True)
+    last_success_at = models.DateTimeField(null=True)
+    last_error_at = models.DateTimeField(null=True)
+    last_error = models.TextField(blank=True)
+    updated_at = models.DateTimeField(default=timezone.now)
+
+    @property
+    def plain_secret(self) -> str:
+        return unseal(self.secret)
+
+    @property
+    def is_failing(self) -> bool:
+        """Whether its last answer was a refusal."""
+        if self.last_error_at is None:
+            return False
+        return self.last_success_at is None or self.last_success_at < self.last_error_at
+
+
+class PullReport(models.Model):
+    """What is written to one pull request: queue, receipt and error report at once."""
+
+    project = models.ForeignKey(Project, models.CASCADE, db_index=False)
+    number = models.CharField(max_length=64)
+    comment = models.CharField(max_length=64, blank=True)
+    """The id of our comment, once it is known."""
+    commit = models.CharField(max_length=64, blank=True)
+    """Which was written about last."""
+    check_run = models.CharField(max_length=64, blank=True)
+    """The id of our check run of that commit, where the host has such."""
+    digest = models.CharField(max_length=64, blank=True)
+    """Of what was written last: the same is not written again."""
+    asked_at = models.DateTimeField(default=timezone.now)
+    written_at = models.DateTimeField(null=True)
+    due_at = models.DateTimeField(null=True)
+    """When it is to be written; null where nothing is new."""
+    claim = models.UUIDField(null=True)
+    lease_until = models.DateTimeField(null=True)
+    tries = models.IntegerField(default=0)
+    error = models.TextField(blank=True)
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=("project", "number"), name="pull_report_once"),)
+        indexes = (models.Index(fields=("due_at",), name="pull_report_due", condition=Q(due_at__isnull=False)),)

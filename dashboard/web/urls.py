@@ -7,6 +7,7 @@ from dashboard.web.lab import dependencies, experiment, experiments, near_bounds
 from dashboard.web.project import (
     audit,
     badges,
+    code_host,
     feed,
     members,
     notifications,
@@ -93,6 +94,8 @@ urlpatterns = [
     ),
     path("projects/<slug:slug>/notifications/owners", notifications.mail_owners, name="mail_owners"),
     path("projects/<slug:slug>/notifications/tracker", tracker.tracker_save, name="tracker_save"),
+    path("projects/<slug:slug>/notifications/pulls", code_host.code_host_save, name="code_host_save"),
+    path("projects/<slug:slug>/notifications/pulls/remove", code_host.code_host_delete, name="code_host_delete"),
     path(
         "projects/<slug:slug>/quarantine/<int:quarantine_id>/ticket",
         tracker.ticket,

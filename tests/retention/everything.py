@@ -17,7 +17,16 @@ from analytics.models import (
     PriorityFinding,
     Refresh,
 )
-from dashboard.notify.models import Channel, Delivery, DigestMade, NotifySettings, TicketOpening, TrackerSettings
+from dashboard.notify.models import (
+    Channel,
+    CodeHost,
+    Delivery,
+    DigestMade,
+    NotifySettings,
+    PullReport,
+    TicketOpening,
+    TrackerSettings,
+)
 from dashboard.people.audit import audit
 from dashboard.people.models import AuditEntry, Invitation
 from dashboard.quarantine.gate.service import gate_ask
@@ -76,6 +85,8 @@ def furnish(project: Project) -> None:
     Delivery.objects.create(project=project, channel=channel, notification=told, key="one", message={})
     NotifySettings.objects.create(project=project)
     TrackerSettings.objects.create(project=project)
+    CodeHost.objects.create(project=project, kind=CodeHost.Kind.GITHUB, repository="corp/shop")
+    PullReport.objects.create(project=project, number="7")
     DigestMade.objects.create(project=project, day=timezone.now().date(), at=timezone.now())
     Invitation.objects.create(
         project=project, role="viewer", digest=project.slug.encode(), expires_at=timezone.now(), created_by=user

@@ -23,6 +23,7 @@ from dashboard.api.upload.receipt import ReceivedBody, idempotency_key, receive,
 from dashboard.api.upload.schema import CREATE, ERRORS, WAIT
 from dashboard.api.upload.serializers import ErrorSerializer, UploadFormSerializer
 from dashboard.api.upload.waits import wait_seconds, wait_until
+from dashboard.notify.pulls.services import pull_report_ask
 from dashboard.quarantine.gate.inputs import Code, Note
 from dashboard.quarantine.gate.runners import RUNNERS
 from dashboard.quarantine.gate.service import answer_of, gate_ask, gate_decide, is_ready
@@ -247,7 +248,10 @@ class GateView(GateAnswers):
 def _decided(decision: GateDecision, wait: int) -> GateDecision:
     """The decision once every upload of its run is processed, or as it is when the time is up."""
     wait_until(lambda: is_ready(decision), wait)
-    return gate_decide(decision=decision)
+    decided = gate_decide(decision=decision)
+    if decided.run is not None and decided.decided_at is not None:
+        pull_report_ask(run=decided.run)
+    return decided
 
 
 def _wait(request: Request) -> int:

@@ -18,9 +18,10 @@ from dashboard.notify.channels import (
     owners_mail_set,
 )
 from dashboard.notify.formats.mail import mail_is_set
-from dashboard.notify.models import Channel, Delivery, NotifySettings, TrackerSettings
+from dashboard.notify.models import Channel, CodeHost, Delivery, NotifySettings, TrackerSettings
 from dashboard.quarantine.models import Notification
 from dashboard.web.decorators import project_deed, project_desk
+from dashboard.web.project.code_host import CodeHostForm
 from dashboard.web.project.leads import notifications_lead
 from dashboard.web.project.tracker import TrackerForm
 from ingest.models import Project
@@ -104,12 +105,15 @@ def _page(request: HttpRequest, project: Project, *, status: int = 200, **forms_
     channels = list(project.channels.all())
     deliveries = project.deliveries.select_related("channel").order_by("-id")[:DELIVERIES]
     tracker = TrackerSettings.objects.filter(project=project).first()
+    code_host = CodeHost.objects.filter(project=project).first()
     context = {
         "project": project,
         "channels": [(channel, [WORDS.get(kind, kind) for kind in channel.wants]) for channel in channels],
         "lead": notifications_lead(len(channels), sum(channel.is_failing and channel.enabled for channel in channels)),
         "deliveries": list(deliveries),
         "states": Delivery.State,
+        "code_host": code_host,
+        "code_host_form": CodeHostForm.of(code_host),
         "tracker": tracker,
         "tracker_form": TrackerForm.of(tracker),
         "channel_form": ChannelForm(),

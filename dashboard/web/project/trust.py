@@ -21,6 +21,7 @@ from dashboard.ci_trust.repositories import (
     repository_switch,
     repository_trust,
 )
+from dashboard.notify.pulls.services import pull_report_ask
 from dashboard.web.decorators import project_deed, project_desk
 from dashboard.web.project.leads import trust_lead
 from dashboard.web.query import choice
@@ -132,6 +133,8 @@ def admit(request: HttpRequest, project: Project, run_id: int) -> HttpResponse:
     """Let what a fork sent count."""
     run = run_of(project, run_id)
     if run_admit(run=run):
+        run.refresh_from_db()
+        pull_report_ask(run=run)
         messages.success(request, "The run is admitted: the next analysis counts it.")
     return redirect("run", slug=project.slug, run_id=run.pk)
 
