@@ -68,6 +68,18 @@ def test_a_report_from_before_the_tests_excuses_nothing(tmp_path: Path, server: 
     assert "old.xml is older than this run" in done.stdout
 
 
+def test_a_report_from_before_the_jobs_checkout_excuses_nothing(tmp_path: Path, server: Misbehaving) -> None:
+    """In a workspace that stays, the report of the last build is there when the tests crash before they write theirs."""
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    (tmp_path / "report.xml").write_text(FAILED)
+    an_hour_ago = time.time() - 3_600
+    os.utime(tmp_path / "report.xml", (an_hour_ago, an_hour_ago))
+    server.answers = [(200, EXCUSED)]
+    assert gate(tmp_path, server, "--exit-code", "1", "report.xml", report="").returncode == 0, "nothing tells"
+    (tmp_path / ".git" / "FETCH_HEAD").touch()
+    assert gate(tmp_path, server, "--exit-code", "1", "report.xml", report="").returncode == 1
+
+
 def test_gitlabs_start_of_the_job_tells_old_reports(tmp_path: Path, server: Misbehaving) -> None:
     server.answers = [(200, EXCUSED)]
     later = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 600))

@@ -10,7 +10,7 @@ import tempfile
 import time
 from datetime import datetime, timezone
 
-from flakeboard import console, runners
+from flakeboard import console, git, runners
 from flakeboard.ci import facts_from
 from flakeboard.commands.run import Run
 from flakeboard.options import add_connection, add_metadata
@@ -59,7 +59,7 @@ def gate(options: argparse.Namespace) -> int:
 
 
 def _began(since: str) -> float | None:
-    """When the tests began, at the earliest: from a file made before them, else from CI."""
+    """When the tests began, at the earliest: by a file made before them, else by CI, else by the checkout."""
     if since:
         try:
             return os.stat(since).st_mtime
@@ -69,8 +69,13 @@ def _began(since: str) -> float | None:
     try:
         moment = datetime.fromisoformat(facts_from(os.environ).started_at.replace("Z", "+00:00"))
     except ValueError:
-        return None
+        return _fetched()
     return (moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)).timestamp()
+
+
+def _fetched() -> float | None:
+    """When the checkout was last fetched into, as every job does before its tests; None for one that never was."""
+    return _changed_at(git.ask("rev-parse", "--git-path", "FETCH_HEAD")) or None
 
 
 def _collected(patterns: list[str], began: float) -> CollectedReports:
