@@ -52,7 +52,7 @@ TARGETS = {
     ),
     "tails": Target(
         tuple(f"analytics.kernel.tails.{name}" for name in _TAILS),
-        ("tests/analytics/tails/test_pareto.py", "tests/analytics/tails/test_bounds.py"),
+        tuple(f"tests/analytics/tails/test_{name}.py" for name in ("pareto", "fitted_tails", "bounds")),
         without="not any_floats",
     ),
     "likeness": Target(
