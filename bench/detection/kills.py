@@ -1,6 +1,7 @@
 """SIGKILL at random moments: a resumed experiment ends as if there had been none."""
 
 import json
+import os
 import random
 import signal
 import subprocess
@@ -14,7 +15,7 @@ from typing import Any
 from bench.detection.subjects import detected, environ, unpacked
 from bench.outcome import Outcome
 
-KILLS = 20
+KILLS = int(os.environ.get("KILLS", "20"))
 
 
 def run() -> Iterable[Outcome]:

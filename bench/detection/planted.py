@@ -1,6 +1,7 @@
 """Planted suites, simulated: what is found in the first order, by pairs, and what is wrongly called order-dependent."""
 
 import math
+import os
 import random
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -21,7 +22,7 @@ from flakeboard.detection.search.suspects import Suspects
 from bench.outcome import Outcome
 from tests.lab.detect.worlds import Simulated, World, suite
 
-SEEDS = 100
+SEEDS = int(os.environ.get("SEEDS", "100"))
 RATES = (0.5, 0.2, 0.05, 0.01)
 
 

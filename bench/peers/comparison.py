@@ -28,6 +28,7 @@ class Score:
     runs: float = 0.0
     """Executions of tests, in runs of the whole suite."""
     seconds: float = 0.0
+    processor: float = 0.0
     cut: int = 0
 
     def add(self, suite: KnownSuite, finding: Finding, tests: int) -> None:
@@ -40,6 +41,7 @@ class Score:
             self.right += bool(groups) and all(suite.is_partner(test, group) for group in groups)
         self.runs += finding.executions / tests
         self.seconds += finding.seconds
+        self.processor += finding.processor
         self.cut += finding.is_cut
 
 
@@ -66,7 +68,8 @@ def _told(suite: KnownSuite, finding: Finding) -> str:
     own = Score()
     own.add(suite, finding, 1)
     cut = ", cut" if finding.is_cut else ""
-    return f"found {own.found} of {len(suite.dependent)}, {own.right} with partners, {finding.seconds:.0f} s{cut}"
+    times = f"{finding.seconds:.0f} s, of processor {finding.processor:.0f} s"
+    return f"found {own.found} of {len(suite.dependent)}, {own.right} with partners, {times}{cut}"
 
 
 def _measured(suite: KnownSuite, tools: dict[str, Tool]) -> Iterable[tuple[str, Finding, int]]:
@@ -80,11 +83,14 @@ def _measured(suite: KnownSuite, tools: dict[str, Tool]) -> Iterable[tuple[str, 
 
 
 def _print_table(scores: dict[str, Score], dependent: int) -> None:
-    print(f"  {'':24}{'found':>8}{'named':>8}{'right':>8}{'others':>8}{'runs':>8}{'seconds':>10}{'cut':>6}")
+    print(
+        f"  {'':24}{'found':>8}{'named':>8}{'right':>8}{'others':>8}{'runs':>8}{'seconds':>10}{'of processor':>14}{'cut':>6}"
+    )
     for name, each in scores.items():
         found = f"{each.found}/{dependent}"
         counts = f"{found:>8}{each.named:>8}{each.right:>8}{each.others:>8}"
-        print(f"  {name:24}{counts}{each.runs:>8.0f}{each.seconds:>10.0f}{each.cut:>6}", flush=True)
+        times = f"{each.seconds:>10.0f}{each.processor:>14.0f}"
+        print(f"  {name:24}{counts}{each.runs:>8.0f}{times}{each.cut:>6}", flush=True)
 
 
 def _judged(scores: dict[str, Score], dependent: int) -> Iterable[Outcome]:
@@ -100,3 +106,4 @@ def _judged(scores: dict[str, Score], dependent: int) -> Iterable[Outcome]:
     yield Outcome("share of those found by detect with partners, all right", ours.right / ours.found, least=1)
     yield Outcome("tests that detect reports and that depend on no order", ours.others, most=0)
     yield Outcome(f"seconds of detect, as a share of those of {best}", ours.seconds / peer.seconds, most=0.5)
+    yield Outcome("the same of processor time, where others share the machine", ours.processor / peer.processor)

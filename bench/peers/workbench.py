@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import resource
 import shlex
 import shutil
 import signal
@@ -26,6 +27,8 @@ class Finding:
     partners: dict[str, list[list[str]]] = field(default_factory=dict)
     """By test that it reports as dependent on the order: the groups that it names, if any."""
     seconds: float = 0.0
+    processor: float = 0.0
+    """Seconds that processors worked for it, which others on the machine do not lengthen."""
     executions: int = 0
     is_cut: bool = False
     """The limit ended it."""
@@ -43,7 +46,7 @@ class Workbench:
         self._observed = folder / "observed.jsonl"
         self._observed.touch()
         self._deselected = deselected
-        self._began = time.monotonic()
+        self._began, self._worked = time.monotonic(), _worked()
         self.is_cut = False
 
     @property
@@ -93,7 +96,13 @@ class Workbench:
         return [tuple(json.loads(line)) for line in lines]
 
     def finding(self, partners: dict[str, list[list[str]]]) -> Finding:
-        return Finding(partners, self.seconds, len(self.observed()), self.is_cut)
+        return Finding(partners, self.seconds, _worked() - self._worked, len(self.observed()), self.is_cut)
+
+
+def _worked() -> float:
+    """Processor seconds of all processes that ended below this one."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _read(descriptor: int, output: list[bytes]) -> None:
