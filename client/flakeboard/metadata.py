@@ -1,4 +1,4 @@
-"""Metadata of a run: from options, else CI, else git; cut to the lengths that the server accepts."""
+"""Metadata of a run: from options, else our variables, else CI, else git; cut to the lengths that the server accepts."""
 
 from __future__ import annotations
 
@@ -46,6 +46,8 @@ OPTIONS = (
     "fork",
 )
 """Fields that an option can set in place of CI."""
+VARIABLES = {"build_id": "FLAKEBOARD_BUILD_ID", "job": "FLAKEBOARD_JOB"}
+"""What a command and the plugin in a runner that it starts must agree on, since they name a split by it."""
 _PAIRS = 32
 
 
@@ -57,7 +59,8 @@ def collect(
     """Everything known of this run, without empty values. `pairs` are name=value."""
     environ = os.environ if environ is None else environ
     facts = facts_from(environ)
-    values = {**_from_ci(facts), **{name: value for name, value in (options or {}).items() if value}}
+    given = {**{name: environ.get(variable, "").strip() for name, variable in VARIABLES.items()}, **(options or {})}
+    values = {**_from_ci(facts), **{name: value for name, value in given.items() if value}}
     values["environment"] = _environment(facts, pairs, environ)
     return clipped(values)
 

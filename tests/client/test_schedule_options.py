@@ -313,11 +313,14 @@ def test_workers_run_nothing_without_an_answer_where_that_is_wanted(suite: Path,
 def test_the_run_says_which_shard_pytest_ran(suite: Path, server: Misbehaving) -> None:
     server.answers = [split([0, 1], [2, 3]), (200, {**PASSED, "upload": None})]
     command = [sys.executable, "-m", "pytest", "-p", "flakeboard.pytest_plugin", "--flakeboard-shard", "2/2"]
+    named = ("--build-id", "7", "--job", "nightly")
     done = flakeboard(
-        "run", "--", *command, cwd=suite, environ=server.environ(**BUILD, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
+        "run", *named, "--", *command, cwd=suite, environ=server.environ(PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
     )
     assert done.returncode == 0, done.stdout
-    assert server.requests[1].metadata()["shard"] == "2/2"
+    wish, sent = json.loads(server.requests[0].body), server.requests[1].metadata()
+    assert (wish["build"], wish["job"]) == (sent["build_id"], sent["job"]) == ("7", "nightly")
+    assert sent["shard"] == "2/2"
 
 
 def test_a_rerun_of_failing_tests_asks_for_no_schedule() -> None:

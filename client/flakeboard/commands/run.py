@@ -17,7 +17,7 @@ from flakeboard.gate import kept_list, verdict
 from flakeboard.gate.decision import Decision
 from flakeboard.gate.question import Question, ask
 from flakeboard.gate.rerun_set import chosen
-from flakeboard.metadata import DOUBTS, clipped
+from flakeboard.metadata import DOUBTS, VARIABLES, clipped
 from flakeboard.options import add_connection, add_metadata, metadata_of, settings_of
 from flakeboard.problems import Problem
 from flakeboard.reach.change import companions
@@ -102,6 +102,7 @@ class Run:
         settings, metadata, problem = self._configured("The command runs without it.")
         if settings is not None:
             kept_list.fetch(settings, metadata, self._environ)
+            self._environ.update({name: metadata[field] for field, name in VARIABLES.items() if metadata.get(field)})
         collection = ReportCollection(self._patterns, datetime.now(timezone.utc).timestamp(), self._notes)
         result = process.run(self._command, self._environ)
         if result.problem:

@@ -71,7 +71,8 @@ def check_build(metadata: Mapping[str, Any]) -> None:
     """Shards find each other's split by the build: without one each of them would make its own, and lose tests."""
     if not metadata.get("build_id"):
         raise Problem(
-            "a split needs the build that its shards belong to, and no CI names it: use flakeboard shard --build-id"
+            "a split needs the build that its shards belong to, and no CI names it: set FLAKEBOARD_BUILD_ID, or use "
+            "flakeboard shard --build-id"
         )
 
 
