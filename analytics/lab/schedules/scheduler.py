@@ -160,6 +160,8 @@ def _shard_sentence(wish: ScheduleRequest, parts: Sequence[Sequence[int]], detai
     own = f"{len(parts[wish.index - 1]):,} of {tests}"
     if nothing_known:
         return f"Shard {wish.index} of {wish.total}: {own}; no durations are known yet."
+    if sum(seconds) < 1:
+        return f"Shard {wish.index} of {wish.total}: {own}; all of them take less than a second."
     return f"Shard {wish.index} of {wish.total}: {own}, about {seconds[wish.index - 1]:.0f} s of {sum(seconds):.0f} s."
 
 

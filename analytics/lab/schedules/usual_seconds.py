@@ -19,6 +19,8 @@ _ROWS = 1_000_000
 _AT_ONCE = 50
 _ASSUMED = 1.0
 """Seconds of a test where the project has not a single duration: then all tests are alike."""
+_LEAST = 0.001
+"""Seconds of a test that took none by its report's clock: a shard of only such tests would get all of them."""
 _SECONDS = decode_durations(np.arange(65_536, dtype="<u2").tobytes())
 
 
@@ -52,7 +54,7 @@ def usual_seconds(
     by_project = int(np.isnan(seconds).sum())
     known = seconds[~np.isnan(seconds)]
     seconds[np.isnan(seconds)] = float(np.median(known)) if len(known) else _ASSUMED
-    return UsualSeconds(seconds, own, others, by_class, by_project)
+    return UsualSeconds(np.maximum(seconds, _LEAST), own, others, by_class, by_project)
 
 
 def _medians(project: Project, numbers: Ints, environment: Mapping[str, str]) -> tuple[Floats, Floats]:

@@ -223,6 +223,15 @@ def test_the_sentence_says_what_a_shard_is_to_expect(ci: Program, send: Send) ->
     assert answer["sentence"] == "Shard 2 of 2: 2 of 4 tests, about 20 s of 40 s."
 
 
+def test_tests_that_take_no_time_are_shared_out_too(ci: Program, send: Send) -> None:
+    """By their report's clock; all of them in the shard that has nothing else would be no split."""
+    names = names_of(12)
+    send(document(names, seconds={name: 0.001 * (place < 2) for place, (_, name, _) in enumerate(names)}), build_id="1")
+    answer = shard(ci, names, 1, 3)
+    assert sorted(map(len, answer["shards"])) == [4, 4, 4]
+    assert answer["sentence"] == "Shard 1 of 3: 4 of 12 tests; all of them take less than a second."
+
+
 def test_the_sentence_claims_no_seconds_where_no_duration_is_known(ci: Program) -> None:
     assert shard(ci, names_of(4), 1, 2)["sentence"] == "Shard 1 of 2: 2 of 4 tests; no durations are known yet."
     body = {"kind": "shard", "tests": names_of(4), "total": 2, "build": "77", "job": "test"}
