@@ -31,7 +31,7 @@ def coverage(options: argparse.Namespace) -> int:
     revision = {"commit": git.commit(), "tree": git.tree(), "branch": str(facts.get("branch") or "")}
     answer = Api(settings).post("coverages", body_of(maps, revision, tree.top), "application/gzip")
     console.say(
-        "coverage {} of commit {} is kept: {:,} tests, {:,} files.".format(
+        "coverage {} of commit {} is kept; tests: {:,}, files: {:,}.".format(
             answer.get("id"), revision["commit"][:12], len(maps.tests), len(maps.files)
         )
     )
