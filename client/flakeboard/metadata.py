@@ -1,4 +1,4 @@
-"""Metadata of a run: from options, else our variables, else CI, else git; cut to the lengths that the server accepts."""
+"""Metadata of a run: from options, else our variables, else CI, else git; cut to the lengths that servers accept."""
 
 from __future__ import annotations
 
