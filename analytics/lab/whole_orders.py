@@ -27,7 +27,7 @@ class WholeOrder:
 def whole_orders(experiment: Experiment) -> list[WholeOrder]:
     """In the order in which they ran, in three queries."""
     rows = ExperimentOrder.objects.filter(experiment=experiment).order_by("iteration", "round")
-    orders = list(rows)
+    orders = sorted(rows, key=lambda order: (order.iteration, order.round > 0, abs(order.round)))  # tries are 0, -1, -2
     vectors = report_vectors([order.report_id for order in orders], Renames(experiment.project_id))
     found = []
     for order in orders:

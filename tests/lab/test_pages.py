@@ -6,6 +6,7 @@ from django.test import Client
 from django.urls import reverse
 
 from analytics.lab.models import Dependency
+from analytics.lab.whole_orders import whole_orders
 from analytics.services import analysis_refresh
 from dashboard.demo.experiment import KEY, demo_experiment
 from dashboard.demo.services import history
@@ -177,3 +178,9 @@ def test_a_test_that_ci_never_reported_says_that_experiments_know_it(reader: Cli
     words = words_of(reader, at(project, "test", number(project, V)))
     assert "Shown to depend on the order by experiments; no report of CI that is kept speaks of it." in words
     assert "removed or renamed" not in words
+
+
+def test_tries_come_before_rounds_as_they_ran(project: Project) -> None:
+    experiment = begin(project)
+    send_orders(experiment, *(order_file(experiment, round, [P, V]) for round in (2, -1, 0, 1)))
+    assert [order.round for order in whole_orders(experiment)] == [0, -1, 1, 2]
