@@ -13,7 +13,7 @@ from analytics.kernel.parameters import DEFAULTS
 from analytics.models import Analysis
 from analytics.reach.detection_plan import TELLING, Plan, chances, detection_plan, share_of
 from analytics.reach.evidence import project_ratios
-from analytics.reach.published_rates import published_rates
+from analytics.reach.published_rates import planned_rates
 from analytics.reach.rerun_set import UNKNOWN_SECONDS, Candidate, RerunSet, rerun_set
 from analytics.reach.selectors import sources_of, touched
 from analytics.reach.touches import Touch, touches
@@ -143,5 +143,5 @@ def _rates(columns: Columns) -> tuple[Floats, Floats, bool]:
     rates = columns["attempts_failed"][flaky] / columns["attempts_executed"][flaky]
     rates = rates[(rates > 0) & (rates < 1)]
     if len(rates) < OWN_RATES:
-        return *published_rates(), False
+        return *planned_rates(), False
     return rates, np.full(len(rates), 1 / len(rates)), True

@@ -83,3 +83,15 @@ def published_rates() -> tuple[Floats, Floats]:
     """Each rate, and its share of the tests."""
     rates, counts = (np.array(column, dtype=np.float64) for column in zip(*_COUNTED, strict=True))
     return rates / 10_000, counts / counts.sum()
+
+
+_EVEN = 0.25
+"""The share of rates that may be anything. By the published ones alone, of which half are below 1.5 %, the next
+execution of a short test is worth as much as the one before, and long tests would hardly be run at all."""
+
+
+def planned_rates() -> tuple[Floats, Floats]:
+    """What a project without rates of its own plans with: the published ones, and some that are spread evenly."""
+    rates, weights = published_rates()
+    even = (np.arange(20) + 0.5) / 20
+    return np.concatenate([rates, even]), np.concatenate([weights * (1 - _EVEN), np.full(len(even), _EVEN / len(even))])

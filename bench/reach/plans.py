@@ -7,7 +7,7 @@ import numpy as np
 
 from analytics.kernel.executions import Floats, Ints
 from analytics.reach.detection_plan import chances, detection_plan, uniform_plan
-from analytics.reach.published_rates import published_rates
+from analytics.reach.published_rates import planned_rates
 from bench.outcome import Outcome
 
 FLAKY, STABLE, SUITES = 26, 600, 20
@@ -17,6 +17,8 @@ _RATES = (0.05, 0.60)
 """Of the kit's tests."""
 _KNOWN = 25
 """Flaky tests that the project knows already, of the same kind: their rates are planned with."""
+_SOME = 0.01
+"""One round finds nothing, but for rounding."""
 _TRACED = 0.5
 _EXPOSED = (0.4346, 0.929)
 """Shares of stable and of flaky tests that use a telling source: of all tests 41.46 %, of flaky ones 92.9 %."""
@@ -61,7 +63,7 @@ def compared(
         for _ in range(suites):
             suite = made_suite(draw, longer)
             known = draw.uniform(*_RATES, _KNOWN)
-            rates, weights = (known, np.full(_KNOWN, 1 / _KNOWN)) if own else published_rates()
+            rates, weights = (known, np.full(_KNOWN, 1 / _KNOWN)) if own else planned_rates()
             seconds = budget * float(suite.seconds.sum())
             pi = chances(FLAKY / (FLAKY + STABLE), suite.seconds, suite.exposed)
             by_plan += found(suite, detection_plan(pi, suite.seconds, rates, weights, seconds).executions)
@@ -79,8 +81,11 @@ def run() -> Iterable[Outcome]:
         yield Outcome(what, by_plan, least=by_rounds)
     many = f"detection plan, {len(totals)} budgets: found, against uniform rounds"
     yield Outcome(many, _ratio(totals), "times", least=1.5)
-    unlike = _ratio(compared(longer=1.5, own=False))
-    yield Outcome(f"{many}, flaky tests far longer and rates unlike those planned with", unlike, "times", aim="no bar")
+    unlike = compared(longer=1.5, own=False)
+    what = f"{many}, flaky tests far longer and rates unlike those planned with"
+    yield Outcome(what, _ratio(unlike), "times", least=1.4)
+    least = min(by_plan / by_rounds for _, by_plan, by_rounds in unlike if by_rounds > _SOME)
+    yield Outcome(f"{what}, the budget with the fewest", least, "times", least=1.0)
 
 
 def _ratio(totals: list[tuple[float, float, float]]) -> float:

@@ -7,7 +7,7 @@ from importlib import import_module
 
 from bench.outcome import Outcome
 
-PARTS = ("canaries", "alarms", "comparison", "cost", "waits", "verify", "ci_traces", "kit")
+PARTS = ("canaries", "alarms", "comparison", "cost", "waits", "verify", "ci_traces", "subjects", "kit")
 
 
 def run() -> Iterable[Outcome]:

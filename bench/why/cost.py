@@ -16,6 +16,8 @@ from bench.detection.subjects import unpacked
 from bench.outcome import Outcome
 from tests.paths import ROOT
 
+EMPTY_TESTS = 5_000
+"""Of a suite that takes a few seconds, by which the plugin is judged where nothing is asked of it."""
 SUITES = ("six-c0be8815", "dotty_dict-ae87e3fb", "pythondi-913e6a60")
 TURNS = 7
 _MONITORING = sys.version_info >= (3, 12)
@@ -42,7 +44,12 @@ def run() -> Iterable[Outcome]:
                 sizes[level] += _sizes(Path(folder) / level)
     times = {name: found / seconds["bare"] for name, found in seconds.items()}
     version = "{}.{}".format(*sys.version_info)
-    yield Outcome(f"processor time on {version}, plugin on and nothing asked, times", times["off"], most=1.05)
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "test_it.py").write_text(_EMPTY)
+        usual = _usual(Path(folder), folder, ("bare", "off"))
+    where = f"processor time on {version}, plugin on and nothing asked, {EMPTY_TESTS:,} empty tests"
+    yield Outcome(f"{where}, times", usual["off"] / usual["bare"], most=1.01)
+    yield Outcome(f"{where.replace(f'{EMPTY_TESTS:,} empty tests', 'small suites')}, times", times["off"], most=1.05)
     yield Outcome(f"processor time on {version}, sources, times", times["sources"], most=1.15 if _MONITORING else 1.30)
     bar = 1.20 if _MONITORING else None
     yield Outcome(f"processor time on {version}, functions, times", times["functions"], most=bar)
@@ -51,13 +58,23 @@ def run() -> Iterable[Outcome]:
         yield Outcome(f"bytes of an execution, {level}, median", statistics.median(sizes[level]), "bytes", most=most)
 
 
-def _usual(project: Path, folder: str) -> dict[str, float]:
+_EMPTY = f"""
+import pytest
+
+@pytest.mark.parametrize("number", range({EMPTY_TESTS}))
+def test_it(number):
+    pass
+"""
+
+
+def _usual(project: Path, folder: str, chosen: tuple[str, ...] | None = None) -> dict[str, float]:
     """Median seconds of each way, in turn, so that a busy machine harms all alike."""
     plugin = ("-p", "flakeboard.pytest_plugin")
     ways: dict[str, tuple[str, ...]] = {"bare": (), "off": plugin}
     for level in ("sources", "functions", "calls"):
         out = f"--flakeboard-trace-folder={folder}/{level}"
         ways[level] = (*plugin, "--flakeboard-trace=all", f"--flakeboard-trace-level={level}", out)
+    ways = {name: options for name, options in ways.items() if chosen is None or name in chosen}
     measured: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(TURNS):
         for name, options in ways.items():

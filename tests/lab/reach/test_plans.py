@@ -14,7 +14,7 @@ from analytics.reach.detection_plan import (
     share_of,
     uniform_plan,
 )
-from analytics.reach.published_rates import published_rates
+from analytics.reach.published_rates import planned_rates, published_rates
 from analytics.reach.ratios import JudgedFailure, ratios
 from analytics.reach.rerun_set import Candidate, rerun_set
 from analytics.reach.touches import Answer
@@ -139,3 +139,13 @@ def test_the_share_is_never_nothing_and_the_published_rates_are_416() -> None:
     assert weights.sum() == pytest.approx(1) and (rates > 0).all() and (rates < 1).all()
     assert (weights * 416).round(6).tolist() == (weights * 416).round().tolist()
     assert exposure(rates, weights, 100)[100] == pytest.approx(0.5932, abs=5e-4)
+
+
+def test_without_rates_of_its_own_a_project_does_not_plan_with_short_tests_alone() -> None:
+    """By the published rates alone, short tests would take all of the budget, as often as that goes."""
+    seconds, pi = np.array([0.01] * 30 + [1.0]), np.full(31, 0.02)
+    alone, planned = (
+        detection_plan(pi, seconds, *rates(), 40.0).executions for rates in (published_rates, planned_rates)
+    )
+    assert planned_rates()[1].sum() == pytest.approx(1)
+    assert alone[-1] == 0 and planned[-1] >= 2
