@@ -9,7 +9,7 @@ from ingest.junit.report import Failure, ParsedReport, TestKey
 
 _SLACK = 1.02
 _ORDER, _EXECUTED, _WORKER_PROPERTY = "flakeboard.order", "executed", "flakeboard.worker"
-"""Properties that our pytest plugin writes: the file is in order of execution, of this xdist worker alone."""
+"""Properties that our plugin and reporters write: the file is in order of execution, of this xdist worker alone."""
 _WORKER = re.compile(r"^\[gw[0-9]{1,4}\] |worker 'gw[0-9]{1,4}' crashed", re.MULTILINE)
 
 

@@ -1,4 +1,4 @@
-"""What the client's tests need besides Python: Go, gotestsum, Maven, RSpec, Jest, and pytest on the oldest Python that
+"""What the client's tests need besides Python: Go, gotestsum, Maven, RSpec, Jest and others of its kind, and pytest on the oldest Python that
 the client supports. `make test` runs this.
 
 python -m tests.client.provision
@@ -13,6 +13,9 @@ import sys
 from pathlib import Path
 
 JEST = ("jest@30.5.2", "jest-junit@17.0.0", "mocha@11.8.0", "mocha-junit-reporter@2.2.1")
+REPORTED = ("vitest@3.2.7", "@playwright/test@1.65.1")
+"""Runners besides for which we have reporters; no browser is fetched."""
+NODE_RUNNERS = ("jest", "mocha", "vitest", "playwright")
 NODE = Path(sys.prefix) / "client-tests"
 """Where npm puts what it fetches: beside the Python packages, for every checkout that shares them."""
 OLDEST = (3, 8)
@@ -35,7 +38,7 @@ def node_program(name: str) -> Path | None:
 
 
 def is_here(runner: str) -> bool:
-    if runner in ("jest", "mocha"):
+    if runner in NODE_RUNNERS:
         return node_program(runner) is not None
     if runner == "maven":
         surefire = _MAVEN_REPOSITORY / "org/apache/maven/surefire/surefire-junit-platform"
@@ -116,8 +119,9 @@ def _node_install() -> None:
         return
     NODE.mkdir(exist_ok=True)
     (NODE / "package.json").write_text('{"private": true}\n')
-    command = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--no-package-lock", *JEST]
-    subprocess.run(command, cwd=str(NODE), check=False, stdout=subprocess.DEVNULL)
+    command = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--no-package-lock", *JEST, *REPORTED]
+    environ = {**os.environ, "PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD": "1"}
+    subprocess.run(command, cwd=str(NODE), env=environ, check=False, stdout=subprocess.DEVNULL)
 
 
 def provision() -> list[str]:
@@ -125,18 +129,18 @@ def provision() -> list[str]:
     wanted = [package for runner, packages in PACKAGES.items() if not is_here(runner) for package in packages]
     if wanted:
         _debian_install(wanted)
-    if not (is_here("jest") and is_here("mocha")):
+    if not all(map(is_here, NODE_RUNNERS)):
         _node_install()
     _oldest_python_install()
     _plugins_install()
-    return [missing(runner) for runner in (*PACKAGES, "jest", "mocha") if not is_here(runner)]
+    return [missing(runner) for runner in (*PACKAGES, *NODE_RUNNERS) if not is_here(runner)]
 
 
 def missing(runner: str) -> str:
     how = (
         f"apt-get install {' '.join(PACKAGES[runner])}"
         if runner in PACKAGES
-        else f"npm install {' '.join(JEST)} in {NODE}"
+        else f"npm install {' '.join((*JEST, *REPORTED))} in {NODE}"
     )
     return f"The tests with {runner} need it and it is not here: {how}, as `make test` does where it may."
 
