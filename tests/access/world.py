@@ -23,6 +23,7 @@ from dashboard.people.invitations import invitation_make
 from dashboard.people.models import Role, SignedIn
 from dashboard.people.tokens import personal_token_make
 from dashboard.quarantine.gate.service import gate_ask, gate_decide
+from dashboard.quarantine.labels.services import note_add, view_save
 from dashboard.quarantine.services import Actor, Terms, quarantine_create
 from dashboard.quarantine.states import Action, ActorKind
 from ingest.lab.services import experiment_begin
@@ -80,7 +81,11 @@ def _things(project: Project) -> dict[str, Any]:
     wanted = ChannelValues(name="mail", kind="email", address="team@example.com")
     depends, _ = dependency_state(project=project, after=new.number, before=[held.number], positive=False)
     experiment, _ = experiment_begin(project=project, key=f"of-{project.slug}", protocol="orders", parameters={})
+    note = note_add(test=new, text="Ask Ben.", by="anna")
+    view = view_save(project=project, name="Payments", query="label:payments", by="anna")
     return {
+        "note_id": note.pk,
+        "view_id": view.pk,
         "key": experiment.key,
         "dependency_id": depends.pk,
         "upload_id": upload.pk,

@@ -6,12 +6,14 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from analytics.kernel.lifecycle import TimeToFix
 from analytics.lab.models import ExperimentFinding
 from analytics.services import analysis_refresh
 from dashboard.quarantine.lifecycle import Outcome, lifecycle_of
 from dashboard.quarantine.models import Quarantine, QuarantineEvent
 from dashboard.quarantine.services import quarantine_act
 from dashboard.quarantine.states import Action
+from dashboard.web.quarantine.lifecycle import time_words
 from ingest.models import Experiment, Project
 from tests.api_client import Program
 from tests.dashboard.openapi import Schema
@@ -116,6 +118,14 @@ def test_experiments_that_saw_it_fail_are_counted(history: Project) -> None:
 def test_nothing_is_no_number(project: Project) -> None:
     whole = lifecycle_of(project).whole
     assert not whole.fixed.is_known and not whole.masked_runs.is_known and lifecycle_of(project).months == []
+
+
+@pytest.mark.parametrize(
+    ("days", "words"), [(0.0001, "under 0.1"), (0.26, "0.3"), (7.0, "7"), (9.96, "10"), (1_234.4, "1,234")]
+)
+def test_days_are_told_as_people_count_them(days: float, words: str) -> None:
+    time = TimeToFix(fixed=2, open=1, median=days, low=days, high=float("inf"), plain_median=days, plain_mean=days)
+    assert time_words(time).startswith(f"{words} (at least {words}), 1 not fixed so far;")
 
 
 def test_page_and_api_show_it(history: Project, browser: Client, read_token: str, schema: Schema) -> None:

@@ -87,8 +87,15 @@ def time_words(time: TimeToFix) -> str:
     """The median time to a fix and its interval; beside it what the fixed ones alone would say."""
     if not time.fixed:
         return "no fix yet"
-    plain = f"of the {time.fixed:,} fixed alone {time.plain_median:.3g} (mean {time.plain_mean:.3g})"
+    plain = f"of the {time.fixed:,} fixed alone {_days(time.plain_median)} (mean {_days(time.plain_mean)})"
     if isnan(time.median):
         return f"not known: {time.open:,} of {time.fixed + time.open:,} are not fixed so far; {plain}"
-    ends = f"{time.low:.3g} to {time.high:.3g}" if isfinite(time.high) else f"at least {time.low:.3g}"
-    return f"{time.median:.3g} ({ends}), {time.open:,} not fixed so far; {plain}"
+    ends = f"{_days(time.low)} to {_days(time.high)}" if isfinite(time.high) else f"at least {_days(time.low)}"
+    return f"{_days(time.median)} ({ends}), {time.open:,} not fixed so far; {plain}"
+
+
+def _days(days: float) -> str:
+    """Whole from ten on, tenths below."""
+    if days < 0.05:
+        return "under 0.1"
+    return f"{days:,.0f}" if days >= 9.95 else f"{days:.1f}".removesuffix(".0")
