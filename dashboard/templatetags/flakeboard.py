@@ -127,7 +127,8 @@ def ansi(value: Any) -> SafeString:
 @register.filter
 def control(field: BoundField) -> SafeString:
     """A form field's input in the kit's looks."""
-    kind = "form-select" if field.widget_type == "select" else "form-control"
+    kinds = {"select": "form-select", "checkbox": "form-check-input d-block"}
+    kind = kinds.get(field.widget_type, "form-control")
     invalid = " is-invalid" if field.errors else ""
     return field.as_widget(attrs={"class": kind + invalid})
 

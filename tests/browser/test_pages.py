@@ -25,6 +25,7 @@ def addresses(upload: Upload) -> list[str]:
     named = [
         ("project", ()),
         ("run", (upload.run_id,)),
+        ("build", ("1",)),
         ("case", (upload.run_id, number)),
         ("test", (number,)),
         ("uploads", ()),

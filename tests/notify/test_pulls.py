@@ -133,6 +133,7 @@ def test_a_limit_is_waited_for_and_a_revoked_token_is_told_and_not_tried_again(
     assert PullReport.objects.get().due_at is None
     page = browser.get(reverse("notifications", args=(project.slug,))).content.decode()
     assert "does not know the token any more: enter another." in page
+    assert '<input type="checkbox" name="comments" class="form-check-input' in page
     assert "canary" not in page + str(list(AuditEntry.objects.values()))
     connect(project, receiver, host)
     write_all()
