@@ -150,7 +150,9 @@ class _Joiner:
         if self._attempt_files or self._shared:
             return False
         whole, identities = self._whole, [key[4] or key for key in report.keys]
-        rows = dict(zip(identities, range(len(whole.keys), len(whole.keys) + len(identities)), strict=True))
+        rows: dict[object, int] = dict(
+            zip(identities, range(len(whole.keys), len(whole.keys) + len(identities)), strict=True)
+        )
         if len(rows) < len(identities) or not self._row_of.keys().isdisjoint(rows):
             return False
         first = len(whole.keys)
