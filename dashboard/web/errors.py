@@ -1,17 +1,42 @@
 """What a person sees when something is not there or goes wrong; programs get the same as JSON."""
 
+import re
+
 from django.core.exceptions import DisallowedHost, TooManyFilesSent
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
+from dashboard import access
 from dashboard.error_sentences import NO_FILES, UNREADABLE
 from dashboard.people.throttling import TooOften
+from ingest.models import Project
+
+_IN_PROJECT = re.compile(r"/projects/([-\w]+)(?:/|$)")
 
 
 def _answer(request: HttpRequest, status: int, code: str, title: str, sentence: str) -> HttpResponse:
     if request.path.startswith("/api/"):
         return JsonResponse({"error": {"code": code, "sentence": sentence}}, status=status)
     return render(request, "error.html", {"title": title, "sentence": sentence}, status=status)
+
+
+def _answer_in_project(request: HttpRequest, status: int, code: str, title: str, sentence: str) -> HttpResponse:
+    """With the navigation of the project in the address, where the person may see that; else without."""
+    project = _project(request)
+    if project is None:
+        return _answer(request, status, code, title, sentence)
+    context = {"project": project, "title": title, "sentence": sentence}
+    return render(request, "project/error.html", context, status=status)
+
+
+def _project(request: HttpRequest) -> Project | None:
+    match, user = _IN_PROJECT.match(request.path), getattr(request, "user", None)
+    if match is None or user is None:
+        return None
+    try:
+        return access.user_project(user, match[1])
+    except Http404:
+        return None
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
@@ -29,7 +54,7 @@ def body_too_large(request: HttpRequest, most: int) -> HttpResponse:
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    return _answer(request, 403, "forbidden", "Not allowed", str(exception or "") or "You may not do that.")
+    return _answer_in_project(request, 403, "forbidden", "Not allowed", str(exception or "") or "You may not do that.")
 
 
 def forged(request: HttpRequest, reason: str = "") -> HttpResponse:
@@ -41,7 +66,7 @@ def forged(request: HttpRequest, reason: str = "") -> HttpResponse:
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     if request.path.startswith("/api/"):
         return _answer(request, 404, "not_found", "", "There is no such thing here, or this token may not see it.")
-    return _answer(request, 404, "not_found", "Not found", "There is no such page, or you may not see it.")
+    return _answer_in_project(request, 404, "not_found", "Not found", "There is no such page, or you may not see it.")
 
 
 def broken(request: HttpRequest) -> HttpResponse:
