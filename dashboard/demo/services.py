@@ -1,7 +1,7 @@
 """The demo: a simulated project that shows every page, loaded the way CI loads one, and deleted by one click."""
 
 import io
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
@@ -90,12 +90,42 @@ def demo_loaded(project: Project) -> bool:
     return analysis.until >= last
 
 
-def demo_progress(project: Project, *, settled: bool = True) -> tuple[int, int] | None:
-    """Runs loaded and runs in all, while it is loading; None once all of them are analysed, and it is `settled`."""
-    if settled and demo_loaded(project):
+@dataclass(frozen=True, slots=True)
+class DemoProgress:
+    runs: int
+    """Loaded so far."""
+    total: int
+    analysed: bool
+
+    @property
+    def sentence(self) -> str:
+        if self.runs < self.total:
+            return f"Step 1 of 3: loading simulated runs, {self.runs} of {self.total}. Pages fill while it goes on."
+        if not self.analysed:
+            return f"Step 2 of 3: all {self.total} runs are loaded; analysing them."
+        return "Step 3 of 3: adding a team's quarantine decisions and analysing once more."
+
+    @property
+    def steps(self) -> int:
+        """Loading takes longest: the two steps after it count as an eighth of its runs each."""
+        return self.total + 2 * self._step
+
+    @property
+    def done(self) -> int:
+        return self.runs + (self._step if self.analysed else 0)
+
+    @property
+    def _step(self) -> int:
+        return max(self.total // 8, 1)
+
+
+def demo_progress(project: Project, *, settled: bool = True) -> DemoProgress | None:
+    """How far the demo is loaded; None once all runs are analysed, and it is `settled`."""
+    analysed = demo_loaded(project)
+    if settled and analysed:
         return None
     total, _ = _extent(project.created_at)
-    return min(_runs_loaded(project), total), total
+    return DemoProgress(min(_runs_loaded(project), total), total, analysed)
 
 
 def _runs_loaded(project: Project) -> int:

@@ -45,11 +45,11 @@ def test_from_the_button_to_the_analysis_and_away(signed_in: Client, monkeypatch
     made = Project.objects.get(demo=True)
     assert woken == [made.pk] and answer["Location"] == reverse("project", args=(made.slug,))
     part = reverse("demo_progress", args=(made.slug,))
-    assert "Loading simulated runs: 0 of" in signed_in.get(part).content.decode()
+    assert "loading simulated runs, 0 of" in signed_in.get(part).content.decode()
     services.demo_load(project_id=made.pk)
     total = len(services.history(made.created_at).reports)
     assert Report.objects.filter(project=made).count() == total
-    assert "the analysis is under way" in signed_in.get(part).content.decode()
+    assert "Step 2 of 3" in signed_in.get(part).content.decode()
     services.demo_load(project_id=made.pk)
     assert Report.objects.filter(project=made).count() == total, "loading again counts nothing twice"
     traced = DifferenceFinding.objects.get(project=made)
@@ -83,13 +83,13 @@ def test_an_analysis_of_some_of_its_runs_does_not_end_the_load(
         services.demo_load(project_id=made.pk)
     refresh_run(project_id=made.pk)
     assert Analysis.objects.get(project=made).reports == len(whole) - 1
-    assert services.demo_progress(made) == (len(whole) - 1, len(whole))
+    assert services.demo_progress(made) == services.DemoProgress(len(whole) - 1, len(whole), analysed=False)
     assert (
         "<progress" in signed_in.get(reverse("demo_progress", args=(made.slug,)), {"was": "loading"}).content.decode()
     )
     assert not demo_decide(project_id=made.pk) and not Quarantine.objects.exists()
     services.demo_load(project_id=made.pk)
-    assert services.demo_progress(made) == (len(whole), len(whole)), "all are there, and not all are analysed"
+    assert services.demo_progress(made).sentence.startswith("Step 2 of 3"), "all are there, and not all are analysed"
     refresh_run(project_id=made.pk)
     assert services.demo_progress(made) is None
     assert not demo_settled(made)

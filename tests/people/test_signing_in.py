@@ -121,7 +121,7 @@ def test_a_new_password_takes_the_old_one_and_ends_other_sessions(people: People
     here, there = signed_in(), signed_in()
     new = {"new_password1": "another-password-1", "new_password2": "another-password-1"}
     assert here.post("/password", new).status_code == 200
-    assert here.post("/password", {"old_password": PASSWORD, **new}).url == "/account"
+    assert here.post("/password", {"old_password": PASSWORD, **new}).url == "/"
     assert (here.get("/account").status_code, there.get("/account").status_code) == (200, 302)
     assert SignedIn.objects.count() == 1
     assert "password.set" in actions()
@@ -131,8 +131,21 @@ def test_who_came_by_a_one_time_link_needs_no_old_password(people: People) -> No
     client = Client()
     client.post(sign_in_address(people.viewer).partition("8000")[2])
     new = {"new_password1": "another-password-1", "new_password2": "another-password-1"}
-    assert client.post("/password", new).url == "/account"
+    assert client.post("/password", new).url == "/"
     assert client.post("/password", new).status_code == 200
+
+
+def test_a_first_password_is_chosen_while_signing_in_by_a_link(people: People) -> None:
+    people.viewer.set_unusable_password()
+    people.viewer.save()
+    path, client = sign_in_address(people.viewer).partition("8000")[2], Client()
+    short = client.post(path, {"new_password1": "short", "new_password2": "short"})
+    assert "too short" in short.content.decode() and client.get("/").status_code == 302
+    new = {"new_password1": "another-password-1", "new_password2": "another-password-1"}
+    assert client.post(path, new).url == "/"
+    assert client.get("/").status_code == 200
+    assert people.viewer.__class__.objects.get(pk=people.viewer.pk).check_password("another-password-1")
+    assert Client().post(path, new).status_code == 403
 
 
 def test_tokens_stay_with_a_changed_password_and_one_is_told(people: People) -> None:

@@ -153,8 +153,8 @@ def test_a_password_is_chosen_and_the_session_stays(page: Client, person: User) 
     assert "10 characters" in text_of(page, "/password")
     new = {"new_password1": "another-password-1", "new_password2": "another-password-1"}
     assert page.post("/password", new).status_code == 200
-    assert page.post("/password", {"old_password": "a-long-password", **new}).url == "/account"
-    assert "Your password is set." in text_of(page, "/account")
+    assert page.post("/password", {"old_password": "a-long-password", **new}).url == "/"
+    assert "Your password is set." in text_of(page, "/")
 
 
 # -- hostile text ------------------------------------------------------------------------------------------------

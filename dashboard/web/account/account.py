@@ -112,7 +112,7 @@ def password(request: HttpRequest) -> HttpResponse:
         session_note(request)
         tokens = tokens_ended(ended) if lost else _tokens_stay(user)
         messages.success(request, f"Your password is set. Other sessions of yours are ended.{tokens}")
-        return redirect("account")
+        return redirect("home")
     return render(request, "account/password.html", {"form": form})
 
 
@@ -124,7 +124,11 @@ def tokens_ended(count: int) -> str:
 
 
 def _tokens_stay(user: User) -> str:
-    return " Your tokens stay: revoke below what you no longer need." if personal_tokens_live(user).exists() else ""
+    return (
+        " Your tokens stay: revoke on your account page what you no longer need."
+        if personal_tokens_live(user).exists()
+        else ""
+    )
 
 
 def _fits(request: HttpRequest, user: User, form: SetPasswordForm, free: bool) -> bool:

@@ -69,11 +69,28 @@ def one_time_sign_in(request: HttpRequest, uid: str, token: str) -> HttpResponse
     if user is None or not default_token_generator.check_token(user, token):
         sentence = "This link was used before or is too old. A new one is printed by: manage.py sign_in_link"
         return render(request, "error.html", {"title": "Link not valid", "sentence": sentence}, status=403)
-    if request.method != "POST":
-        return render(request, "account/sign_in_link.html", {"person": user})
+    form = _first_password(request, user)
+    if request.method != "POST" or (form is not None and form.is_bound and not form.is_valid()):
+        return render(request, "account/sign_in_link.html", {"person": user, "form": form})
+    if form is not None and form.is_bound:
+        password_set(user=user, password=form.cleaned_data["new_password1"], lost=False)
+        sign_in(request, user, by="one-time link")
+        return redirect("home")
     sign_in(request, user, by="one-time link")
     request.session[MAY_SET_PASSWORD] = True  # whoever has the link is the person: the old password may be lost
     return redirect("home" if user.has_usable_password() else "password")
+
+
+def _first_password(request: HttpRequest, user: User) -> SetPasswordForm | None:
+    """The form that chooses a password while signing in, for who has none. Left empty, it is asked for afterwards."""
+    if user.has_usable_password():
+        return None
+    filled = any(request.POST.get(name) for name in ("new_password1", "new_password2"))
+    form = SetPasswordForm(user, request.POST if filled else None)
+    form.use_required_attribute = False
+    for field in form.fields.values():
+        field.widget.attrs.pop("autofocus", None)  # the keyboard begins where every page does
+    return form
 
 
 @require_POST
