@@ -6,17 +6,22 @@ could do this by trigrams, but the embedded one has no such extension, and witho
 import re
 import sys
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
 
 import numpy as np
+from numpy.typing import NDArray
 
+from analytics.history.pasted_names import pasted_names
 from analytics.kernel.executions import Ints
 from ingest.models import Project, Test
 
 MOST_BYTES = 256_000_000
 """Of names that a process keeps; about 125 bytes a test."""
 _BREAK = "\n"
+_MOST_COMPARED = 2_000
+"""Tests of one name whose class and file are compared with what was pasted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +56,28 @@ class NameText:
         return NameText(self.text + _BREAK + later.text, *columns, later.tests)
 
     def found(self, words: str) -> "NameMatches":
-        """Tests that hold the words, in any case; of each the first place where it does."""
+        """Tests that hold the words, in any case; where none does, those that the words are another spelling of."""
+        matches = self._holding(words)
+        if len(matches.number):
+            return matches
+        name, inside = "", matches
+        for pasted in pasted_names(words):
+            if pasted.name != name:
+                name, inside = pasted.name, self._holding(pasted.name).in_name()
+            found = inside.chosen([self._is_in(number, pasted.places) for number in inside.number])
+            if len(found.number):
+                return found
+        return matches
+
+    def _is_in(self, number: int, places: tuple[str, ...]) -> bool:
+        """Whether the lines below a test's name hold all of these."""
+        at = int(np.searchsorted(self.number, number))
+        end = self.start[at + 1] if at + 1 < len(self.start) else len(self.text)
+        below = self.text[self.name_end[at] : end]
+        return all(place in below for place in places)
+
+    def _holding(self, words: str) -> "NameMatches":
+        """Of each test that holds the words the first place where it does."""
         sought = re.escape(_line(words).strip())
         places = np.fromiter((match.start() for match in re.finditer(sought, self.text)), dtype=np.int64)
         group, first = np.unique(np.searchsorted(self.start, places, side="right") - 1, return_index=True)
@@ -68,6 +94,16 @@ class NameMatches:
     length: Ints
     """Of the name."""
     sought: int
+
+    def in_name(self) -> "NameMatches":
+        """Those that hold it in the name itself; the shortest names, since a longer one is less likely meant."""
+        inside = np.flatnonzero(self.place + self.sought <= self.length)
+        shortest = inside[np.lexsort((inside, self.length[inside]))[:_MOST_COMPARED]]
+        return self.chosen(np.isin(np.arange(len(self.number)), shortest))
+
+    def chosen(self, chosen: "Sequence[bool] | NDArray[np.bool_]") -> "NameMatches":
+        kept = np.asarray(chosen, dtype=bool)
+        return NameMatches(self.number[kept], self.place[kept], self.length[kept], self.sought)
 
     def best(self, most: int) -> Ints:
         """The name itself, names that begin so, names that hold it, then the others; short names first."""

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from dashboard.web import analysis, client_file, demo, docs, home
+from dashboard.web import analysis, client_file, demo, docs, home, palette
 from dashboard.web.account import account, invitation, people, sign_in, sso
 from dashboard.web.insights import cluster, clusters, incidents, orders, overview, priorities, reruns
 from dashboard.web.lab import dependencies, experiment, experiments, near_bounds
@@ -69,6 +69,7 @@ urlpatterns = [
     path("projects/<slug:slug>/runs", runs.run_list, name="runs"),
     path("projects/<slug:slug>/search", search.project_search, name="project_search"),
     path("search", search.search, name="search"),
+    path("palette", palette.palette, name="palette"),
     path("projects/<slug:slug>/fix-first", priorities.priority_list, name="priorities"),
     path("projects/<slug:slug>/clusters", clusters.cluster_list, name="clusters"),
     path("projects/<slug:slug>/clusters/<slug:view>/<int:number>", cluster.cluster_detail, name="cluster"),

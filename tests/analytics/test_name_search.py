@@ -47,6 +47,36 @@ def test_the_name_itself_comes_first_then_names_that_begin_so_then_others(named:
     assert [Test.objects.get(number=number).name for number in best] == ["login", "Login_again", "a_login"]
 
 
+PASTED = {
+    "tests/test_shop.py::TestCart::test_new[eur-2]": 0,
+    "tests/test_shop.py::TestCart::test_new[gbp-9]": 0,
+    "FAILED tests/test_shop.py::TestCart::test_new[eur-2] - AssertionError: 1 != 2": 0,
+    "BLOCKS  new          tests.test_shop.TestCart :: test_new[eur-2]  (It never failed before)": 0,
+    "BLOCKS new  test_shop :: test_new": 0,
+    "TestCart.test_new": 1,
+    "tests.test_other.TestCart.test_new": 1,
+    "tests/test_other.py::TestCart::test_new": 1,
+    "CartTest#addsItem": 2,
+    "com.shop.CartTest.addsItem:42 expected 1": 2,
+    "[ERROR]   CartTest.addsItem": 2,
+    "cart.spec.ts › cart › adds an item": 3,
+}
+
+
+def test_what_tools_print_is_found_first(project: Project, send: Send) -> None:
+    places = ("tests.test_shop.TestCart", "tests.test_other.TestCart", "com.shop.CartTest", "cart.spec.ts cart")
+    called = ("test_new[eur-2]", "test_new", "addsItem", "adds an item")
+    cases = (f"<testcase classname='{place}' name='{name}'/>" for place, name in zip(places, called, strict=True))
+    send(f"<testsuite name='unit'>{''.join(cases)}</testsuite>".encode())
+    names = names_of(project.pk)
+    number = [Test.objects.get(classname=place).number for place in places]
+    assert {text: names.found(text).best(1).tolist() for text in PASTED} == {
+        text: [number[place]] for text, place in PASTED.items()
+    }
+    for text in ("tests/test_absent.py::TestCart::test_new", "Basket#addsItem", "a.b", "::", "#", "BLOCKS new "):
+        assert names.found(text).number.tolist() == [], text
+
+
 def test_a_test_that_came_a_moment_ago_is_found(named: Project, send: Send) -> None:
     assert not len(numbers_matching(named.pk, "brand_new"))
     send(report("brand_new"), build_id="2")

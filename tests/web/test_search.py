@@ -2,15 +2,19 @@
 
 import re
 
+from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from dashboard.people.members import member_add
+from dashboard.people.models import Role
 from dashboard.web.recent import KEPT
 from ingest.models import Project, Rename, Test
 from ingest.renames import rename_decide
 from ingest.services import project_create
 from tests.conftest import Send
+from tests.people.signed_in import browser_of
 from tests.web.history import sent
 from tests.web.test_pages import HOSTILE, at, escaped, failing, passing, report, text_of
 
@@ -120,4 +124,36 @@ def test_queries_do_not_grow_with_what_is_found(page: Client, send: Send) -> Non
         with CaptureQueriesContext(connection) as queries:
             found_of(page, "case_")
         counts.append(len(queries))
-    assert counts[0] == counts[1] <= 6, "one of them reads the names, because tests were added"
+    assert counts[0] == counts[1] <= 7, "one of them reads the names, because tests were added, one the states"
+
+
+# -- the command palette -----------------------------------------------------------------------------------------
+
+
+def palette(page: Client, **query: str) -> dict[str, list[str]]:
+    groups = page.get("/palette", query).json()["groups"]
+    return {group["label"]: [entry["address"] for entry in group["entries"]] for group in groups}
+
+
+def test_the_palette_reaches_pages_projects_tests_and_actions(page: Client, send: Send) -> None:
+    other = project_create(slug="other", name="Other")
+    send(report(passing("adds_item")))
+    send(report(passing("adds_item")), to=other)
+    assert palette(page, q="polic", project="shop")["Pages"] == [at("policy"), "/projects/other/policy"]
+    assert palette(page, q="other polic", project="shop")["Pages"] == ["/projects/other/policy"]
+    assert palette(page, q="invite", project="other")["Actions"][0] == "/projects/other/members"
+    assert palette(page, q="oth")["Projects"] == ["/projects/other/"]
+    number = Test.objects.get(name="adds_item", project__slug="shop").number
+    assert palette(page, q="c.adds_item", project="shop")["Tests"] == [at("test", number)]
+    assert len(palette(page, q="adds_item")["Tests"]) == 2
+
+
+def test_the_palette_offers_only_what_a_person_may_open(page: Client, project: Project, send: Send) -> None:
+    send(report(passing("adds_item")))
+    viewer = User.objects.create_user("vi")
+    assert palette(browser_of(viewer), q="adds", project="shop") == {}
+    assert "Projects" not in palette(browser_of(viewer), project="shop")
+    member_add(project=project, user=viewer, role=Role.VIEWER)
+    seen = palette(browser_of(viewer), q="t", project="shop")
+    assert at("trust") not in seen["Pages"] and "Actions" not in seen
+    assert palette(browser_of(viewer), q="adds", project="shop")["Tests"]

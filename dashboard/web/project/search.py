@@ -1,6 +1,6 @@
 """Search: tests by their names, runs by build, branch or pull request, commits by their beginning."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import zip_longest
@@ -15,7 +15,9 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 
+from analytics.columns.rows import test_row
 from analytics.history.search import names_of
+from analytics.selectors import current_tests
 from analytics.wording import counted
 from dashboard import access
 from dashboard.web.decorators import project_page
@@ -38,6 +40,8 @@ class TestResult:
     formerly: str
     slug: str
     project: str
+    state: str
+    """What the current analysis concludes of it; empty before the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +94,7 @@ def search_lead(text: str, found: SearchResult | None) -> SafeString | str:
 
 
 def find(projects: Sequence[Project], text: str) -> SearchResult:
-    """Three queries at most, however much there is."""
+    """A query or two for the tests, the runs and the states in each project, however much there is."""
     tests, runs = _tests(projects, text, SHOWN + 1), list(_commit_runs(projects, text)[: SHOWN + 1])
     commit = bool(runs)
     if not commit:
@@ -113,11 +117,27 @@ def _tests(projects: Sequence[Project], text: str, most: int) -> list[Test]:
 def _named(tests: Sequence[Test], projects: Sequence[Project]) -> list[TestResult]:
     """Each test once, under its current name."""
     project_of = {project.pk: project for project in projects}
+    current = {test.pk: test.alias_of or test for test in tests}
+    states = _states(current.values())
     found: dict[int, TestResult] = {}
     for test in tests:
-        now, project = test.alias_of or test, project_of[test.project_id]
-        found.setdefault(now.pk, TestResult(now, test.name if test.alias_of else "", project.slug, project.name))
+        now, project = current[test.pk], project_of[test.project_id]
+        formerly = test.name if test.alias_of else ""
+        found.setdefault(now.pk, TestResult(now, formerly, project.slug, project.name, states.get(now.pk, "")))
     return list(found.values())
+
+
+def _states(tests: Iterable[Test]) -> dict[int, str]:
+    """The state of each test, by its primary key; a query or two for each project."""
+    states: dict[int, str] = {}
+    by_project: dict[int, list[Test]] = {}
+    for test in tests:
+        by_project.setdefault(test.project_id, []).append(test)
+    for project, its_tests in by_project.items():
+        analysis, columns = current_tests(project)
+        if analysis is not None:
+            states |= {test.pk: test_row(columns, test.number).state_name for test in its_tests}
+    return states
 
 
 def _runs(projects: Sequence[Project]) -> "QuerySet[Run]":

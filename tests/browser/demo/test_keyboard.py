@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.accessibility import skip_to_content, tab_to
+from tests.browser.accessibility import assert_accessible, skip_to_content, tab_to
 from tests.browser.conftest import Open
 from tests.browser.demo.sending import SHOUTED, Sent
 from tests.browser.watch import settled
@@ -84,6 +84,36 @@ def test_a_token_is_revoked_only_after_a_second_step(page: Page, demo: Demo) -> 
     expect(page.get_by_role("button", name="Revoke “reader”")).to_be_hidden()
     page.keyboard.press("Enter")
     tab_to(page, "td .btn-danger", most=1)
+
+
+def test_the_palette_reaches_pages_tests_and_actions(page: Page, demo: Demo) -> None:
+    page.goto(demo.at("runs"))
+    settled(page)
+    page.keyboard.press("Control+k")
+    text, options = page.locator("#palette-text"), page.get_by_role("option")
+    expect(text).to_be_focused()
+    page.keyboard.type("polic")
+    expect(options.first).to_contain_text("Policy")
+    assert_accessible(page)
+    page.keyboard.press("Tab")
+    assert page.evaluate(
+        "document.activeElement.closest('dialog') !== null || document.activeElement === document.body"
+    )
+    page.keyboard.press("Escape")
+    expect(page.locator("#palette")).to_be_hidden()
+    page.keyboard.press("Control+k")
+    name = demo.api.read("tests?state=flaky&page_size=1")["results"][0]
+    page.keyboard.type(f"{name['classname']}.{name['name']}")
+    expect(options.first).to_contain_text(name["name"])
+    expect(options.first.locator(".fb-state")).to_have_text("flaky")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(f"{re.escape(demo.at('test', name['number']))}$"))
+    settled(page)
+    page.keyboard.press("Control+k")
+    page.keyboard.type("light and dark")
+    expect(options).to_have_count(1)
+    page.keyboard.press("Enter")
+    expect(page.locator("html")).to_have_attribute("data-bs-theme", "dark")
 
 
 @pytest.mark.usefixtures("red")
