@@ -60,6 +60,18 @@ def counted(amount: int, singular: str, many: str = "") -> str:
     return f"{amount:,} {singular if amount == 1 else many or singular + 's'}"
 
 
+_UNITS = ((365.0, "year"), (30.4, "month"), (7.0, "week"), (1.0, "day"))
+
+
+def pace(runs: int, executed: int, days: float) -> str:
+    """How long so many runs take where `executed` were made in `days`: "about 3 weeks"; empty where none were."""
+    if not executed or days <= 0:
+        return ""
+    wait = runs / (executed / max(days, 1.0))
+    size, unit = next(((size, unit) for size, unit in _UNITS if wait >= 2 * size), (1.0, "day"))
+    return f"about {counted(round(wait / size), unit)}" if wait >= 1 else "less than a day"
+
+
 def day(value: date) -> str:
     return value.isoformat()
 

@@ -47,6 +47,12 @@ def _rounded(value: Any) -> Any:
     return float(f"{value:.5g}") if isinstance(value, float) else value
 
 
+def linked(made: Figure) -> Figure:
+    """Say that a click on its points leads somewhere: their `customdata` are addresses of this site."""
+    made["layout"]["meta"] = {"linked": True}
+    return made
+
+
 def thinned(n: Sequence[int], values: Sequence[float]) -> tuple[list[int], list[float]]:
     """Thin a curve for a log axis to points at least two per cent apart, and keep the last point."""
     kept: list[int] = []

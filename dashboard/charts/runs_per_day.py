@@ -5,7 +5,7 @@ from datetime import date
 
 from analytics import wording
 from dashboard.charts import palette
-from dashboard.charts.figure import Figure, Table, bars, count_axis, day_axis, day_width, figure
+from dashboard.charts.figure import Figure, Table, bars, count_axis, day_axis, day_width, figure, linked
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,11 @@ class DayOfRuns:
 @dataclass(frozen=True)
 class RunsPerDay:
     days: tuple[DayOfRuns, ...]
+    runs_page: str = ""
+    """Where a day's runs are listed; empty where nothing can be opened."""
+
+    def address(self, day: date, end: str) -> str | None:
+        return f"{self.runs_page}?day={wording.day(day)}&end={end}" if self.runs_page else None
 
 
 _PARTS = (
@@ -51,12 +56,13 @@ def chart(data: RunsPerDay) -> Figure | None:
             colour,
             shape,
             hovertemplate="%{y:,d} %{fullData.name}",
+            customdata=[data.address(day.day, part) for day in data.days],
             **day_width(data.days),
         )
         for part, name, colour, shape in _PARTS
     ]
     axis = count_axis("runs per day", max(day.runs for day in data.days))
-    return figure(
+    drawn = figure(
         traces,
         height=340,
         barmode="stack",
@@ -65,6 +71,7 @@ def chart(data: RunsPerDay) -> Figure | None:
         xaxis=day_axis([day.day for day in data.days]),
         yaxis=axis,
     )
+    return linked(drawn) if data.runs_page else drawn
 
 
 def table(data: RunsPerDay) -> Table:

@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from django.template.context import RequestContext
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils.html import escape, format_html
+from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from analytics import wording
@@ -22,7 +22,7 @@ from analytics.money import Money
 from dashboard.charts.figure import Chart
 from dashboard.charts.sparkline import rate_sparkline, verdict_strip
 from dashboard.web.ansi import coloured, without_escapes
-from dashboard.web.glossary import HELPS
+from dashboard.web.glossary import HELPS, LEGENDS
 from ingest.models import Project, Upload
 from ingest.verdict import Verdict
 
@@ -37,20 +37,22 @@ _MARK_OF_STATE = {
     Upload.State.FAILED: "error",
 }
 
+_KIT_CLASSES = {"select": "form-select", "checkbox": "form-check-input"}
 _WHOLE_FROM = 100
 """Amounts of money from here on are shown without decimals."""
 
 
 @register.simple_tag
-def when(moment: datetime | None) -> SafeString | str:
-    """A moment: absolute in UTC, until the script turns it into how long ago."""
+def when(moment: datetime | None, clock: bool = False) -> SafeString | str:
+    """A moment in UTC, until the script turns it into how long ago, or into the clock time of the last day."""
     if moment is None:
         return "never"
     utc = moment.astimezone(UTC)
     return format_html(
-        '<time datetime="{}" title="{} UTC" data-when>{} UTC</time>',
+        '<time datetime="{}" title="{} UTC" data-when{}>{} UTC</time>',
         utc.isoformat(),
         f"{utc:%Y-%m-%d %H:%M:%S}",
+        SafeString('="clock"' if clock else ""),
         f"{utc:%Y-%m-%d %H:%M}",
     )
 
@@ -127,8 +129,7 @@ def ansi(value: Any) -> SafeString:
 @register.filter
 def control(field: BoundField) -> SafeString:
     """A form field's input in the kit's looks."""
-    kinds = {"select": "form-select", "checkbox": "form-check-input d-block"}
-    kind = kinds.get(field.widget_type, "form-control")
+    kind = _KIT_CLASSES.get(field.widget_type, "form-control")
     invalid = " is-invalid" if field.errors else ""
     return field.as_widget(attrs={"class": kind + invalid})
 
@@ -270,6 +271,13 @@ def strip(verdicts: Sequence[bool | None], label: str) -> SafeString:
 
 
 # -- help --------------------------------------------------------------------------------------------------------
+
+
+@register.simple_tag
+def legend(*words: str) -> SafeString:
+    """What words on this page mean, in one line each, without a click."""
+    lines = format_html_join(" ", "<span><strong>{}</strong>: {}</span>", (LEGENDS[word] for word in words))
+    return format_html('<p class="fb-legend">{}</p>', lines)
 
 
 @register.simple_tag(takes_context=True, name="help")

@@ -2,6 +2,21 @@
 
 from analytics.columns.schema import NUMBERS
 
+LEGENDS: dict[str, tuple[str, str]] = {
+    "suspect": ("Suspect", "failed between passes, but never both on the same commit: maybe flaky, not proven."),
+    "to_get_past": ("Get past", "retries after a failure until one passes."),
+    "to_expose": ("Expose", "runs until it has both passed and failed."),
+    "to_confirm": ("Confirm", "clean runs in a row until a fix is believed."),
+    "masked": ("Masked", "a quarantined test failed, and its failure did not block the run."),
+    "od": ("OD", "depends on test order: in each order it always passes or always fails."),
+    "ndod": ("NDOD", "fails at random, but more often in some orders."),
+    "ndoi": ("NDOI", "fails at random, in all orders alike as far as is known."),
+    "polluter": ("Polluter", "a test that makes another fail by running before it."),
+    "state_setter": ("State-setter", "a test that another needs to run before it."),
+    "cleaner": ("Cleaner", "a test that undoes what a polluter left behind."),
+}
+"""Word -> how it is written, and what it means in one line, where it stands on a page."""
+
 HELPS: dict[str, tuple[str, str]] = {
     # -- numbers of a test: from their table
     **{number.name: (number.help, number.anchor) for number in NUMBERS.values()},

@@ -25,7 +25,9 @@ function coloured(value, styles) {
   return name ? styles.getPropertyValue(name[1]).trim() : value;
 }
 
-// What all charts look like, so that no figure has to say it. Axes are fixed: a finger that scrolls does not zoom.
+// What all charts look like, so that no figure has to say it. A mouse zooms along the x axis, a double click resets;
+// on a touch screen axes are fixed, so that a finger that scrolls does not zoom.
+const mouse = matchMedia("(pointer: fine)").matches;
 const axis = {
   gridcolor: "var(--fb-chart-grid)", linecolor: "var(--fb-chart-grid)", zerolinecolor: "var(--fb-chart-grid)",
   automargin: true, fixedrange: true, title: { standoff: 10 },
@@ -35,11 +37,11 @@ const template = {
     font: { size: 12, color: "var(--fb-chart-text)" },
     margin: { l: 8, r: 12, t: 8, b: 8 },
     paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
-    xaxis: { ...axis, showgrid: false }, yaxis: axis,
+    xaxis: { ...axis, showgrid: false, fixedrange: !mouse }, yaxis: axis,
     legend: { orientation: "h", x: 0, xanchor: "left", y: 1.02, yanchor: "bottom" },
     hoverlabel: { bgcolor: "var(--fb-chart-surface)", bordercolor: "var(--fb-chart-other)", font: { color: "var(--fb-chart-text)" }, align: "left" },
     annotationdefaults: { font: { color: "var(--fb-chart-text)" } },
-    dragmode: false,
+    dragmode: mouse ? "zoom" : false,
   },
 };
 
@@ -52,12 +54,20 @@ function figureOf(place) {
   return whole;
 }
 
+// A point's custom data is the page that it is about, where there is one: an address of this site.
+function follow({ points }) {
+  const address = points.map((point) => point.customdata).find((value) => typeof value === "string" && value.startsWith("/"));
+  if (address && !address.startsWith("//")) location.assign(address);
+}
+
 async function draw(place) {
   try {
     const Plotly = await plotly(place.dataset.plotly);
     if (!place.isConnected) return;
     const { data, layout } = figureOf(place);
+    const isNew = !drawn.has(place);
     await Plotly.react(place, data, layout, config);
+    if (isNew) place.on("plotly_click", follow);
     drawn.add(place);
     place.dataset.drawn = document.documentElement.getAttribute("data-bs-theme");
   } catch (error) {

@@ -1,4 +1,5 @@
-// Times: how long ago for the last week, then the local date; the exact moment stays in the title.
+// Times: how long ago for the last week, or the clock time for the last day where a list is read by it; then the local
+// date. The exact moment stays in the title.
 const steps = [[60, "second"], [60, "minute"], [24, "hour"], [7, "day"]];
 const ago = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 const local = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
@@ -13,13 +14,22 @@ function words(moment) {
   return local.format(moment);
 }
 
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
+
+function clockWords(moment) {
+  const age = Date.now() - moment;
+  if (age < 0 || age > 86_400_000) return local.format(moment);
+  const today = moment.toDateString() === new Date().toDateString();
+  return `${today ? "" : "yesterday "}${clock.format(moment)}`;
+}
+
 function show(root) {
   for (const time of root.querySelectorAll("time[data-when]")) {
     const moment = new Date(time.dateTime);
     if (Number.isNaN(moment.valueOf())) continue;
     time.dataset.utc ??= time.title;
     time.title = `${time.dataset.utc} (${local.format(moment)} here)`;
-    time.textContent = words(moment);
+    time.textContent = time.dataset.when === "clock" ? clockWords(moment) : words(moment);
   }
 }
 

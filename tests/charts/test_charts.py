@@ -33,6 +33,20 @@ from tests.conftest import ROOT
 every_chart = pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
 
 
+@pytest.mark.parametrize(
+    ("runs", "executed", "days", "said"),
+    [
+        (4684, 400, 40, "about 15 months"),
+        (100, 400, 40, "about 10 days"),
+        (5, 400, 40, "less than a day"),
+        (10, 0, 40, ""),
+        (40, 2, 0.01, "about 3 weeks"),
+    ],
+)
+def test_a_number_of_runs_says_about_when(runs: int, executed: int, days: float, said: str) -> None:
+    assert wording.pace(runs, executed, days) == said
+
+
 def drawn(figure: dict[str, Any] | None) -> dict[str, Any]:
     assert figure is not None
     return figure

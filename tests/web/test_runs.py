@@ -55,6 +55,20 @@ def test_runs_are_filtered_by_what_the_url_says(page: Client, send: Send) -> Non
         assert rows_of(text_of(page, at("runs"), **dict(query))) == expected, query
 
 
+def test_runs_of_one_build_stand_together_and_a_day_is_chosen(page: Client, send: Send) -> None:
+    first = sent(send, 0, {}, "t", build_id="b-1", job="linux")
+    other = sent(send, 1, {}, "t", build_id="b-2")
+    second = sent(send, 26, {"t": "no"}, build_id="b-1", job="macos")
+    shown = text_of(page, at("runs"))
+    assert rows_of(shown) == [second.pk, first.pk, other.pk]
+    assert "Build <bdi>b-1</bdi>" in shown and "2 runs, 1 failed" in shown
+    assert "Build <bdi>b-2</bdi>" not in shown, "a run alone needs no heading"
+    day = f"{second.placed_at:%Y-%m-%d}"
+    assert rows_of(text_of(page, at("runs"), day=day)) == [second.pk]
+    assert len(rows_of(text_of(page, at("runs"), day="9999-12-31"))) == 0
+    assert len(rows_of(text_of(page, at("runs"), day="nonsense"))) == 3
+
+
 def test_a_run_with_an_error_outside_its_tests_is_red(page: Client, send: Send) -> None:
     run = send((PRODUCERS / "pytest-collection-error-only.xml").read_bytes()).run_id
     shown = text_of(page, at("runs"), end="red")

@@ -9,6 +9,7 @@ import numpy as np
 from django.db.models.fields.json import KeyTransform
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 
 from analytics.columns.codec import Columns
 from analytics.columns.query import Choice, Sort, chosen_rows, sorted_rows
@@ -160,7 +161,8 @@ def _day(number: int) -> date:
 
 def _charts(project: Project, days: list[dict[str, int]]) -> dict[str, Any]:
     per_day = runs_per_day.RunsPerDay(
-        tuple(runs_per_day.DayOfRuns(_day(day["day"]), **{end: day[end] for end in _ENDS}) for day in days)
+        tuple(runs_per_day.DayOfRuns(_day(day["day"]), **{end: day[end] for end in _ENDS}) for day in days),
+        reverse("runs", args=(project.slug,)),
     )
     rates = tuple(
         rate_trend.DayRate(_day(day["day"]), rate_of(day["flaky_failed"], day["flaky_executed"])) for day in days

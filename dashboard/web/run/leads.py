@@ -41,6 +41,7 @@ def _conditions(filters: "RunFilter") -> list[SafeString | str]:
         f" that ended as “{end_label(filters.end)}”" if filters.end else "",
         format_html(" on {}", isolated(filters.branch)) if filters.branch else "",
         format_html(" with {} {}", isolated(filters.search), where) if filters.search else "",
+        f" of {filters.day:%d %B %Y} (UTC)".replace(" of 0", " of ") if filters.day else "",
     ]
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import MAXYEAR, UTC, date, datetime, time, timedelta
 from typing import Any
 
 from django.contrib.postgres.aggregates import ArrayAgg, BoolOr
@@ -50,18 +51,27 @@ class RunFilter:
     branch: str
     end: str
     search: str
+    day: date | None = None
+    """In UTC."""
 
     @classmethod
     def asked(cls, query: QueryDict) -> "RunFilter":
-        return cls(words(query, "branch"), choice(query, "end", _ASKED_FOR), words(query, "q"))
+        try:
+            day = date.fromisoformat(words(query, "day"))
+        except ValueError:
+            day = None
+        return cls(words(query, "branch"), choice(query, "end", _ASKED_FOR), words(query, "q"), day)
 
     def __bool__(self) -> bool:
-        return bool(self.branch or self.end or self.search)
+        return bool(self.branch or self.end or self.search or self.day)
 
     def narrow(self, runs: "QuerySet[Run]") -> "QuerySet[Run]":
         """Of runs with their ends."""
         if self.branch:
             runs = runs.filter(branch=self.branch)
+        if self.day and self.day.year < MAXYEAR:
+            begin = datetime.combine(self.day, time.min, UTC)
+            runs = runs.filter(placed_at__gte=begin, placed_at__lt=begin + timedelta(days=1))
         if self.search:
             runs = runs.filter(matching(self.search))
         if self.end == RED:
@@ -89,7 +99,8 @@ def run_list(request: HttpRequest, project: Project) -> HttpResponseBase:
         "project": project,
         "analysed": now,
         "page": page,
-        "rows": [(run, totals.get(run.pk), ends.get(run.pk, GONE)) for run in page.rows],
+        "rows": page.rows,
+        "builds": by_build([RunRow(run, totals.get(run.pk), ends.get(run.pk, GONE)) for run in page.rows]),
         "lead": runs_lead(
             PageContext.read(request, project),
             filters,
@@ -102,6 +113,43 @@ def run_list(request: HttpRequest, project: Project) -> HttpResponseBase:
         "branches": sorted({branch for branch in all_runs.values_list("branch", flat=True)[:_BRANCHES_FROM] if branch}),
     }
     return render(request, "run/runs.html", context)
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    run: Run
+    totals: dict[str, Any] | None
+    """None where its report is gone."""
+    end: str
+
+
+@dataclass(frozen=True, slots=True)
+class BuildRows:
+    """The runs of one CI build that are on the page, or a run alone."""
+
+    rows: list[RunRow]
+
+    @property
+    def first(self) -> Run:
+        return self.rows[0].run
+
+    @property
+    def joined(self) -> bool:
+        return len(self.rows) > 1
+
+    @property
+    def red(self) -> int:
+        """Runs that did not pass."""
+        return sum(row.end not in (PASSED, GONE) for row in self.rows)
+
+
+def by_build(rows: Iterable[RunRow]) -> list[BuildRows]:
+    """Runs of one build id together, where the newest of them is."""
+    builds: dict[object, BuildRows] = {}
+    for row in rows:
+        build = row.run.build_id or ("alone", row.run.pk)
+        builds.setdefault(build, BuildRows([])).rows.append(row)
+    return list(builds.values())
 
 
 def run_totals(run_ids: Sequence[int]) -> dict[int, dict[str, Any]]:

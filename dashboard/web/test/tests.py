@@ -175,7 +175,7 @@ def _page_rows(tests: "TestList", page: NumberedPage) -> dict[str, Any]:
         "labels": labels_of(tests.project, [row.number for row, _ in shown]),
         "held": held_of(tests.project, [name for _, name in shown]),
         "top": max((row.rate.high for row, _ in shown if row.rate is not None), default=1.0),
-        "last_label": f"Last {STRIP_LENGTH}, last failure",
+        "strip_label": f"Last {STRIP_LENGTH}, newest right",
     }
 
 
