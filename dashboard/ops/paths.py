@@ -10,6 +10,8 @@ from pathlib import Path
 
 from dashboard.ops.environment import BadSetting
 
+ADDRESS_FILE = "address"
+"""In the home folder: where the server answers, for commands that are started without its settings."""
 _SOCKET_NAME = "/.s.PGSQL.5432"
 _SOCKET_PATH_LIMIT = 103
 """Bytes of a Unix socket's path that every system takes (macOS: 104 with the closing NUL)."""

@@ -18,6 +18,7 @@ from django.conf import settings
 from dashboard.ops import processes
 from dashboard.ops.embedded import Cluster
 from dashboard.ops.environment import BadSetting
+from dashboard.ops.paths import ADDRESS_FILE
 from dashboard.ops.supervisor import Child, ForkedProcess, Supervisor, say
 
 _WORKERS_STOP_SECONDS = 70.0
@@ -110,6 +111,7 @@ def _lock_home() -> TextIO:
     lock.truncate(0)
     lock.write(str(os.getpid()))
     lock.flush()
+    (settings.HOME / ADDRESS_FILE).write_text(settings.PUBLIC_URL)
     return lock
 
 

@@ -8,6 +8,8 @@ from django.urls import reverse
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
+from dashboard.ops import environment
+from dashboard.ops.paths import ADDRESS_FILE
 from ingest.models import Project, Token
 from ingest.services import project_create, token_create
 
@@ -15,11 +17,21 @@ FIRST_USER = "admin"
 FIRST_PROJECT = "my-project"
 
 
+def public_address() -> str:
+    """Where people reach the server: as the environment says, else as the server of this home said when it started."""
+    if environment.text("PUBLIC_URL", "") or environment.text("PORT", ""):
+        return settings.PUBLIC_URL
+    try:
+        return (settings.HOME / ADDRESS_FILE).read_text().strip() or settings.PUBLIC_URL
+    except OSError:
+        return settings.PUBLIC_URL
+
+
 def sign_in_address(user: User) -> str:
     """A link that signs the user in once: it stops working when it is used, and after PASSWORD_RESET_TIMEOUT."""
     uid = urlsafe_base64_encode(force_bytes(user.pk))
     path = reverse("one_time_sign_in", args=(uid, default_token_generator.make_token(user)))
-    return settings.PUBLIC_URL + path
+    return public_address() + path
 
 
 @transaction.atomic
@@ -38,7 +50,7 @@ def first_start() -> str | None:
 
 
 def curl_line(slug: str, token: str) -> str:
-    address = settings.PUBLIC_URL + reverse("api-uploads", args=(slug,))
+    address = public_address() + reverse("api-uploads", args=(slug,))
     return f'curl -H "Authorization: Bearer {token}" -F file=@report.xml "{address}?wait=30"'
 
 

@@ -8,6 +8,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
+from dashboard.ops import start_message
+from dashboard.ops.paths import ADDRESS_FILE
 from ingest.models import Project, Report, Token
 from ingest.tokens import looks_like_token
 from tests.conftest import PRODUCERS
@@ -44,6 +46,19 @@ def test_inspect_says_the_same_for_people(tmp_path: Path) -> None:
     assert "refused (html_page): This is an HTML page" in text
     with pytest.raises(CommandError, match="neither a file nor a folder"):
         said("inspect", str(tmp_path / "nothing"))
+
+
+def test_commands_print_the_address_that_the_server_of_their_home_has(
+    monkeypatch: pytest.MonkeyPatch, settings, tmp_path: Path
+) -> None:  # type: ignore[no-untyped-def]
+    settings.HOME, settings.PUBLIC_URL = tmp_path, "http://localhost:8000"
+    monkeypatch.delenv("PORT", raising=False)
+    monkeypatch.delenv("PUBLIC_URL", raising=False)
+    assert start_message.public_address() == "http://localhost:8000"
+    (tmp_path / ADDRESS_FILE).write_text("http://localhost:8123")
+    assert '"http://localhost:8123/api/v1/projects/shop/uploads' in start_message.curl_line("shop", "x")
+    monkeypatch.setenv("PORT", "8000")
+    assert start_message.public_address() == "http://localhost:8000"
 
 
 def test_a_token_is_printed_once_and_works(project: Project) -> None:

@@ -71,6 +71,14 @@ def test_every_condition_must_be_met(weaker: dict, settings: PolicySettings) -> 
     assert steps(replace(FLAKY, **weaker), settings=settings) == []
 
 
+def test_it_says_why_flaky_tests_are_left_alone() -> None:
+    quiet = [replace(FLAKY, number=number, blocked=0) for number in (2, 3)]
+    stable = replace(FLAKY, number=4, state=Concluded.STABLE)
+    said = planned(FLAKY, *quiet, replace(FLAKY, number=5, evidence=1), stable).left_out_sentence
+    assert said == "Flaky tests that it leaves alone: 2 blocked too few runs, 1 have too little evidence."
+    assert planned(FLAKY).left_out_sentence == ""
+
+
 def test_nothing_new_while_an_incident_is_on_but_what_is_clean_may_leave() -> None:
     clean = NewestQuarantine(5, State.ACTIVE, (2,), enough=True)
     told = planned(FLAKY, held=(clean,), incident=True)

@@ -3,6 +3,7 @@
 It never quarantines what is broken, suspect or the machines' fault, never while an incident is on, and never more than
 its cap: past that it says so instead."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -95,6 +96,16 @@ class Plan:
     """Tests that would be quarantined if the cap did not stand against it: somebody should hear of that."""
     paused: bool = False
     """An incident is on: nothing new."""
+    left_out: tuple[tuple[str, int], ...] = ()
+    """Why flaky tests are not proposed, and how many each."""
+
+    @property
+    def left_out_sentence(self) -> str:
+        """Why so many flaky tests are left alone: the first condition that each does not meet."""
+        if not self.left_out:
+            return ""
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in self.left_out)
+        return f"Flaky tests that it leaves alone: {reasons}."
 
 
 def cap_of(settings: PolicySettings, suite: int) -> int:
@@ -117,7 +128,7 @@ def plan(
     used = sum(len(quarantine.numbers) for quarantine in held if quarantine.state in LIVE and quarantine.id not in left)
     wanted = [*_reopened(settings, held, known), *_new(settings, moment, candidates, held)]
     taken, over = _under_cap(wanted, cap - used)
-    return Plan((*leaving, *taken), cap, over)
+    return Plan((*leaving, *taken), cap, over, left_out=_left_out(settings, moment, candidates, held))
 
 
 def _under_cap(wanted: Sequence[Step], room: int) -> tuple[list[Step], tuple[int, ...]]:
@@ -183,12 +194,7 @@ def _new(
     settings: PolicySettings, moment: Moment, candidates: Sequence[Candidate], held: Sequence[NewestQuarantine]
 ) -> list[Step]:
     """Steps for the tests that meet every condition and are left to the policy, most expensive first."""
-    taken = {
-        number
-        for quarantine in held
-        if _stands_in_the_way(settings, moment, quarantine)
-        for number in quarantine.numbers
-    }
+    taken = _taken(settings, moment, held)
     fit = [
         candidate
         for candidate in candidates
@@ -199,6 +205,25 @@ def _new(
     fit.sort(key=lambda candidate: (-candidate.cost, -candidate.blocked, -candidate.low, candidate.number))
     action = Action.PROPOSE if settings.mode is PolicyMode.PROPOSE else Action.QUARANTINE
     return [_beginning(action, tests, cluster) for cluster, tests in _grouped(settings.group, fit)]
+
+
+def _taken(settings: PolicySettings, moment: Moment, held: Sequence[NewestQuarantine]) -> set[int]:
+    """Tests whose newest quarantine stands in the way of another."""
+    in_the_way = (quarantine for quarantine in held if _stands_in_the_way(settings, moment, quarantine))
+    return {number for quarantine in in_the_way for number in quarantine.numbers}
+
+
+def _left_out(
+    settings: PolicySettings, moment: Moment, candidates: Sequence[Candidate], held: Sequence[NewestQuarantine]
+) -> tuple[tuple[str, int], ...]:
+    taken, reasons = _taken(settings, moment, held), Counter[str]()
+    for candidate in candidates:
+        if candidate.state is not Concluded.FLAKY:
+            continue
+        held_already = "had a quarantine or have one" if candidate.number in taken else ""
+        if reason := held_already or unmet(settings, candidate, moment.now):
+            reasons[reason] += 1
+    return tuple(reasons.most_common())
 
 
 def _grouped(group: Group, fit: Sequence[Candidate]) -> Iterator[tuple[int | None, Sequence[Candidate]]]:
@@ -246,15 +271,21 @@ def _stands_in_the_way(settings: PolicySettings, moment: Moment, held: NewestQua
 
 def fits(settings: PolicySettings, candidate: Candidate, now: datetime) -> bool:
     """Whether a test meets every condition of the policy."""
-    return (
-        candidate.state is Concluded.FLAKY
-        and candidate.evidence >= settings.least_evidence
-        and candidate.low >= settings.least_rate
-        and candidate.blocked >= settings.least_blocked
-        and candidate.default_failures >= settings.least_default_failures
-        and candidate.flaky_since is not None
-        and now - candidate.flaky_since >= timedelta(days=settings.least_age_days)
+    return not unmet(settings, candidate, now)
+
+
+def unmet(settings: PolicySettings, candidate: Candidate, now: datetime) -> str:
+    """The first condition of the policy that a test does not meet, in words; empty where it meets all."""
+    since, age = candidate.flaky_since, timedelta(days=settings.least_age_days)
+    conditions = (
+        (candidate.state is Concluded.FLAKY, "are not flaky"),
+        (candidate.evidence >= settings.least_evidence, "have too little evidence"),
+        (candidate.low >= settings.least_rate, "fail too rarely"),
+        (candidate.blocked >= settings.least_blocked, "blocked too few runs"),
+        (candidate.default_failures >= settings.least_default_failures, "failed too rarely on the default branch"),
+        (since is not None and now - since >= age, "have not been flaky for long enough"),
     )
+    return next((words for holds, words in conditions if not holds), "")
 
 
 def _why(candidate: Candidate) -> str:
