@@ -16,7 +16,7 @@ from analytics.kernel.orders import OrderKind
 from analytics.models import Analysis
 from analytics.rerun_advice import RerunAdvice, RerunCost
 from analytics.rerun_context import context_advice
-from analytics.wording import counted, short
+from analytics.wording import counted, plain, short
 from analytics.wording import seconds as duration
 from dashboard.charts import burst_lengths, durations, order_rates, rerun_curve, signature_share
 from dashboard.charts.burst_lengths import BurstLengths
@@ -26,6 +26,7 @@ from dashboard.charts.rate import Rate
 from dashboard.charts.rerun_curve import RerunCurve, RerunNumber
 from dashboard.charts.rows import RateRow
 from dashboard.quarantine.similar_fixes import SimilarFix, similar_fixes
+from dashboard.web.glossary import LEGENDS
 from dashboard.web.test import trends
 from dashboard.web.test.executions import Line
 from dashboard.web.test.failures import OTHERS, rows_by_signature, signature_texts
@@ -48,7 +49,7 @@ class Section:
     fact: str
     part: dict[str, Any] = field(default_factory=dict)
     open: bool = False
-    """Open on a phone too."""
+    """What matters first; the others wait folded, with their fact."""
 
     @property
     def template(self) -> str:
@@ -104,7 +105,15 @@ def _signatures(failed_test: FailedTest) -> Section:
         "failed": failed_test.row.failed,
         "chart": draw(signature_share, share, _SHORT) if len(rows) > 1 else None,
     }
-    return Section("signatures", "What its failures said", counted(len(found), "signature"), part, open=True)
+    return Section("signatures", "What its failures said", _said(found), part, open=True)
+
+
+def _said(signatures: list[dict[str, Any]]) -> str:
+    """How many messages there are, and the commonest."""
+    if not signatures:
+        return "nothing that is kept"
+    first = plain(signatures[0]["text"] or "no longer kept")
+    return first if len(signatures) == 1 else f"{len(signatures):,} messages, mostly: {first}"
 
 
 def _evidence(failed_test: FailedTest) -> Section:
@@ -116,6 +125,8 @@ def _evidence(failed_test: FailedTest) -> Section:
     )
     many = {"recovery": "recoveries"}
     words = ", ".join(counted(count, kind, many.get(kind, "")) for count, kind in kinds if count)
+    if counts.contradictions:
+        words = f"passed and failed on the same commit: {words}"
     line_of, found = failed_test.line_of, failed_test.evidence
     part = {
         "counts": counts,
@@ -130,7 +141,7 @@ def _evidence(failed_test: FailedTest) -> Section:
             for reversal in found.reversals
         ],
     }
-    return Section("evidence", "Evidence", words or "none", part, open=True)
+    return Section("evidence", "Evidence", words or "none", part)
 
 
 # -- reruns and bursts -------------------------------------------------------------------------------------------
@@ -145,6 +156,10 @@ class Number:
     reruns: int | None
     reason: str
     cost: RerunCost
+
+    @property
+    def meaning(self) -> str:
+        return LEGENDS[self.help][1]
 
 
 def _reruns(failed_test: FailedTest) -> Section:
@@ -170,7 +185,7 @@ def _reruns(failed_test: FailedTest) -> Section:
         "confidence": curve.confidence,
         "chart": draw(rerun_curve, curve, _SHORT + 40) if curve.n else None,
     }
-    return Section("reruns", "Reruns", ", ".join(known) or numbers[0].reason, part, open=True)
+    return Section("reruns", "Reruns", ", ".join(known) or numbers[0].reason, part)
 
 
 def _bursts(failed_test: FailedTest) -> Section:
@@ -178,7 +193,10 @@ def _bursts(failed_test: FailedTest) -> Section:
     chart = draw(burst_lengths, BurstLengths(lengths), _SHORT) if len(lengths) > 1 else None
     part = {"row": failed_test.row, "advice": failed_test.advice, "lengths": lengths, "chart": chart}
     return Section(
-        "bursts", "Bursts", f"{failed_test.row.bursts:,}, of at most {failed_test.row.longest_burst:,}", part
+        "bursts",
+        "Bursts",
+        f"{failed_test.row.bursts:,}, of at most {counted(failed_test.row.longest_burst, 'failure')} in a row",
+        part,
     )
 
 
@@ -301,7 +319,14 @@ def _orders(failed_test: FailedTest) -> Section:
         "chart": draw(order_rates, OrderRates(tuple(rows))) if len(rows) > 1 else None,
     }
     nothing = "not enough data" if failed_test.analysed else _NOT_ANALYSED
-    return Section("orders", "Orders", found["kind"] if found else nothing, {**part, "analysed": failed_test.analysed})
+    fact = _order_fact(found["kind"]) if found else nothing
+    return Section("orders", "Orders", fact, {**part, "analysed": failed_test.analysed})
+
+
+def _order_fact(kind: str) -> str:
+    """OD, NDOD and NDOI with what they mean."""
+    label, meaning = LEGENDS.get(kind.lower(), (kind, "failed too rarely in known orders to say."))
+    return f"{label}: {meaning}".removesuffix(".")
 
 
 def _partners(found: dict[str, Any]) -> list[dict[str, Any]]:

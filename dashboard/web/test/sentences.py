@@ -16,7 +16,7 @@ from analytics.kernel.flakiness import State
 from analytics.kernel.orders import OrderKind
 from analytics.kernel.parameters import DEFAULTS
 from analytics.models import Analysis
-from analytics.wording import counted, percent
+from analytics.wording import counted, pace, percent
 from dashboard.templatetags.flakeboard import interval
 from ingest.models import Project, Run
 from ingest.verdict import Verdict
@@ -136,7 +136,7 @@ def _flaky(known: LeadFacts) -> _SentenceAndAdvice:
     assert known.analysis is not None
     quiet = _quiet(row)
     sentence = _words("Flaky{}: {}{}, {}{}.", since, _failed(row), _only_in(known), bursts, quiet)
-    return sentence, _rerun(row, known.analysis.parameters["rerun_limit"])
+    return sentence, _rerun(row, known.analysis)
 
 
 def _quiet(row: TestRow) -> str:
@@ -147,8 +147,8 @@ def _quiet(row: TestRow) -> str:
     return f"; not seen failing for {_executions(row.clean or 0)}, {never}" if long else ""
 
 
-def _rerun(row: TestRow, limit: int) -> SafeString:
-    times = row.reruns.to_get_past
+def _rerun(row: TestRow, analysis: Analysis) -> SafeString:
+    times, limit = row.reruns.to_get_past, analysis.parameters["rerun_limit"]
     past = (
         f"Even {limit} reruns at once may all fail: rerun it later or on another host"
         if times is None
@@ -157,8 +157,19 @@ def _rerun(row: TestRow, limit: int) -> SafeString:
     clean = row.reruns.to_confirm
     if clean is None:
         return _words("{}.", past)
-    so_far = f" ({row.clean:,} so far)" if 0 < (row.clean or 0) < clean else ""
-    return _words("{}; {} would confirm a fix{}.", past, counted(clean, "clean run"), so_far)
+    so_far = f"{row.clean:,} so far" if 0 < (row.clean or 0) < clean else ""
+    missing = max(clean - (row.clean or 0), 0) if so_far else clean
+    besides = "; ".join(part for part in (so_far, _about_when(row, analysis, missing)) if part)
+    return _words(
+        "{}; {} would confirm a fix{}.", past, counted(clean, "clean run"), f" ({besides})" if besides else ""
+    )
+
+
+def _about_when(row: TestRow, analysis: Analysis, runs: int) -> str:
+    """How long so many runs take, at the pace of the window."""
+    if analysis.since is None or analysis.until is None:
+        return ""
+    return pace(runs, row.executed, (analysis.until - analysis.since).total_seconds() / 86_400)
 
 
 def _order(row: TestRow) -> SafeString:
@@ -238,12 +249,10 @@ def _runs(amount: int) -> str:
 
 
 def _failed(row: TestRow) -> str:
-    """ "failed 14 of 1,203 runs (0.6-1.9 %)": with denominator, interval, and attempts where there are more."""
+    """ "failed 14 of 1,203 runs (0.6-1.9 %)": with denominator and interval."""
     clause = f"failed {row.failed:,} of {_runs(row.executed)}"
     if row.rate is not None:
         clause += f" ({interval(row.rate.low, row.rate.high)})"
-    if row.attempts.executed > row.executed:
-        clause += f", {row.attempts.failed:,} of {counted(row.attempts.executed, 'attempt')}"
     return clause
 
 
