@@ -28,8 +28,8 @@ class RunsPerDay:
     runs_page: str = ""
     """Where a day's runs are listed; empty where nothing can be opened."""
 
-    def address(self, day: date, end: str) -> str | None:
-        return f"{self.runs_page}?day={wording.day(day)}&end={end}" if self.runs_page else None
+    def address(self, day: date) -> str | None:
+        return f"{self.runs_page}?day={wording.day(day)}" if self.runs_page else None
 
 
 _PARTS = (
@@ -56,7 +56,7 @@ def chart(data: RunsPerDay) -> Figure | None:
             colour,
             shape,
             hovertemplate="%{y:,d} %{fullData.name}",
-            customdata=[data.address(day.day, part) for day in data.days],
+            customdata=[data.address(day.day) for day in data.days],
             **day_width(data.days),
         )
         for part, name, colour, shape in _PARTS

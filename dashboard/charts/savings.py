@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from analytics import wording
 from dashboard.charts import palette
-from dashboard.charts.figure import Figure, Table, figure, horizontal_mark, note, scatter, share_axis
+from dashboard.charts.figure import Figure, Table, figure, horizontal_mark, linked, note, scatter, share_axis
 
 
 @dataclass(frozen=True)
@@ -15,6 +15,8 @@ class Fix:
     saved: int
     low: float
     high: float
+    address: str = ""
+    """Its page."""
 
 
 @dataclass(frozen=True)
@@ -51,9 +53,10 @@ def chart(data: Savings) -> Figure | None:
         line={"color": palette.MAIN, "width": 2.5},
         marker={"size": 6},
         text=names,
+        customdata=[None, *(fix.address or None for fix in data.fixes)],
         hovertemplate="fix the top %{x}: %{y:.1%}<br>the last of them: %{text}<extra></extra>",
     )
-    return figure(
+    drawn = figure(
         [high, low, saved],
         height=340,
         xaxis={
@@ -65,6 +68,7 @@ def chart(data: Savings) -> Figure | None:
         yaxis=share_axis("blocked runs saved (%)", 1.0),
         **_mark(data),
     )
+    return linked(drawn) if any(fix.address for fix in data.fixes) else drawn
 
 
 def _mark(data: Savings) -> dict[str, list[dict[str, object]]]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import render
+from django.urls import reverse
 
 from analytics.columns.codec import Columns
 from analytics.columns.query import Choice, chosen_rows
@@ -172,9 +173,15 @@ def savings_of(items: list[Item], confidence: float) -> list[Saving]:
     return [Saving(item.stored["rank"], saved_runs, blocked, least, most) for item, saved_runs, least, most in ends]
 
 
-def _savings_chart(saved: list[Saving], items: list[Item], known: Names) -> Chart:
+def _savings_chart(project: Project, saved: list[Saving], items: list[Item], known: Names) -> Chart:
     fixes = tuple(
-        savings.Fix(_label(item, known), saving.runs, saving.low * saving.blocked, saving.high * saving.blocked)
+        savings.Fix(
+            _label(item, known),
+            saving.runs,
+            saving.low * saving.blocked,
+            saving.high * saving.blocked,
+            reverse("test", args=(project.slug, item.numbers[0])) if item.numbers else "",
+        )
         for saving, item in zip(saved, items, strict=False)
     )
     data = savings.Savings(fixes, saved[0].blocked if saved else 0)
@@ -222,7 +229,7 @@ def priority_list(request: HttpRequest, project: Project) -> HttpResponseBase:
             blocked=now.analysis.summary["blocked"] if now.analysis else None,
             machine_minutes=totals["machine_minutes"],
         ),
-        "chart": _savings_chart(saved, drawn, known),
+        "chart": _savings_chart(project, saved, drawn, known),
         "drawn": FIXES_DRAWN,
     }
     return render(request, "insights/priorities.html", context)

@@ -23,7 +23,7 @@ from dashboard.web.page_context import PageContext
 from dashboard.web.quarantine.events import told_events
 from dashboard.web.quarantine.forms import ActForm, TermsForm, initial_of
 from dashboard.web.quarantine.leads import quarantine_lead
-from dashboard.web.quarantine.rows import BY_PEOPLE, actions_of, told
+from dashboard.web.quarantine.rows import BY_PEOPLE, actions_of, told, waits
 from ingest.models import Project
 
 TESTS_SHOWN = 100
@@ -100,6 +100,7 @@ def _page(
         "verifications": verifications_of(quarantine, row.tests),
         "opening": TicketOpening.objects.filter(quarantine=quarantine).exclude(error="").first(),
         "analysed": now,
+        "waits": waits([row], now.analysis, now.columns),
     }
     return render(request, "quarantine/quarantine.html", context, status=422 if form is not None else 200)
 

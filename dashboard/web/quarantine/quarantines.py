@@ -12,7 +12,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 
-from analytics.selectors import current_analysis
+from analytics.selectors import current_tests
 from dashboard import access
 from dashboard.quarantine.active_export import USES, active_export, content_type
 from dashboard.quarantine.exports import FORMATS
@@ -25,7 +25,7 @@ from dashboard.web.export import exported
 from dashboard.web.page_context import PageContext
 from dashboard.web.paging import numbered_page
 from dashboard.web.quarantine.leads import ActiveQuarantines, quarantines_lead
-from dashboard.web.quarantine.rows import Row, told
+from dashboard.web.quarantine.rows import Row, told, waits
 from dashboard.web.query import choice, sort_asked, words
 from ingest.models import Project
 
@@ -101,6 +101,7 @@ def quarantine_list(request: HttpRequest, project: Project) -> HttpResponseBase:
     if file is not None:
         return file
     counts = _counts(every, active.values())
+    analysis, columns = current_tests(project.pk)
     context = {
         "project": project,
         "query": query,
@@ -113,7 +114,7 @@ def quarantine_list(request: HttpRequest, project: Project) -> HttpResponseBase:
             ActiveQuarantines.summed(list(active.values())) if active else None,
             narrowed=query.narrowed,
             proposed=counts[State.PROPOSED.value],
-            saved=_runs_saved(project),
+            saved=analysis.summary["blocked"]["masked"] if analysis else 0,
         ),
         "ready": ready,
         "owners": _owners(project),
@@ -122,6 +123,8 @@ def quarantine_list(request: HttpRequest, project: Project) -> HttpResponseBase:
         "exports": _exports(project),
     }
     shown = _board(every, active) if query.board else _page(request.GET, found, active)
+    rows = [row for column in shown["columns"] for row in column.rows] if query.board else shown["rows"]
+    context["waits"] = waits(rows, analysis, columns)
     return render(request, "quarantine/quarantines.html", {**context, **shown})
 
 
@@ -223,9 +226,3 @@ def quarantine_export(request: HttpRequest, project: Project, kind: str) -> Http
         raise Http404
     done = active_export(project, kind)
     return HttpResponse(done.text, content_type(kind), headers={"X-Left-Out": str(len(done.left_out))})
-
-
-def _runs_saved(project: Project) -> int:
-    """Runs of the window that quarantine alone kept from blocking."""
-    analysis = current_analysis(project.pk)
-    return analysis.summary["blocked"]["masked"] if analysis else 0

@@ -1,12 +1,15 @@
 """Quarantines as lists show them: with their tests, how far each is, and what is to be done about it."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import ceil
 
 from django.utils import timezone
 
+from analytics.columns.codec import Columns
+from analytics.models import Analysis
+from analytics.wording import pace
 from dashboard.quarantine.fixes import Fix, fixes_of
 from dashboard.quarantine.models import Quarantine
 from dashboard.quarantine.progress import Progress, progresses
@@ -64,6 +67,25 @@ class Row:
     @property
     def actions(self) -> list[Action]:
         return actions_of(self.quarantine)
+
+
+def waits(rows: Iterable[Row], analysis: Analysis | None, columns: Columns) -> dict[int, str]:
+    """By quarantine that is not over: about how long the clean runs that it still needs take, at the window's pace of
+    its least executed test."""
+    if analysis is None or analysis.since is None or analysis.until is None:
+        return {}
+    days = (analysis.until - analysis.since) / timedelta(days=1)
+    return {
+        row.quarantine.pk: pace(row.progress.needed - row.progress.clean, _executed(row.tests, columns), days)
+        for row in rows
+        if row.quarantine.is_live and row.progress.needed is not None and not row.progress.enough
+    }
+
+
+def _executed(tests: Iterable[Test], columns: Columns) -> int:
+    """Runs of the window that executed the least executed of these."""
+    places = [columns.row(test.number) for test in tests]
+    return min((0 if place is None else int(columns["executed"][place]) for place in places), default=0)
 
 
 def actions_of(quarantine: Quarantine) -> list[Action]:

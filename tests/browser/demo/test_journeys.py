@@ -69,6 +69,8 @@ def test_mondays_list_leads_to_the_test_to_fix_and_its_evidence(page: Page, demo
     settled(page)
     known = demo.api.read(f"tests/{number}")["test"]
     numbers = [known["reruns"][name] for name in ("to_get_past", "to_expose", "to_confirm")]
+    for section in ("reruns", "evidence"):
+        page.locator(f"#{section} > summary").click()
     told = page.locator("#reruns .fb-big").all_inner_texts()
     assert told == ["–" if one is None else f"{one}" for one in numbers]
     expect(page.locator("#rerun-curve .main-svg").first).to_be_visible()
