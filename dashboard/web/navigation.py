@@ -43,7 +43,7 @@ SECTIONS = (
     _alone("Overview", "project"),
     _alone("Fix first", "priorities"),
     _alone("Tests", "tests", "test"),
-    _alone("Runs", "runs", "run", "case"),
+    _alone("Runs", "runs", "run", "case", "build", "commit", "pull"),
     NavigationSection(
         "Quarantine",
         (
