@@ -90,7 +90,7 @@ def test_the_palette_reaches_pages_tests_and_actions(page: Page, demo: Demo) -> 
     page.goto(demo.at("runs"))
     settled(page)
     page.keyboard.press("Control+k")
-    text, options = page.locator("#palette-text"), page.get_by_role("option")
+    text, options = page.locator("#palette-text"), page.locator("#palette").get_by_role("option")
     expect(text).to_be_focused()
     page.keyboard.type("polic")
     expect(options.first).to_contain_text("Policy")
