@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import MAXYEAR, UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from django.contrib.postgres.aggregates import ArrayAgg, BoolOr
@@ -69,7 +69,9 @@ class RunFilter:
         """Of runs with their ends."""
         if self.branch:
             runs = runs.filter(branch=self.branch)
-        if self.day and self.day.year < MAXYEAR:
+        if self.day == date.max:
+            return runs.none()
+        if self.day:
             begin = datetime.combine(self.day, time.min, UTC)
             runs = runs.filter(placed_at__gte=begin, placed_at__lt=begin + timedelta(days=1))
         if self.search:
