@@ -28,7 +28,9 @@ def sentence_of(experiment: Experiment) -> str:
         (counts["other"], "other finding", ""),
     )
     found = [counted(amount, name, many) for amount, name, many in kinds if amount]
-    ran = counted(counts["orders"], "whole order")
+    if not counts["orders"] and not found:
+        return "Nothing was found: no order of the whole suite was run."
+    ran = counted(counts["orders"], "whole order") if counts["orders"] else "Runs of parts of the suite"
     if not found:
         return f"{ran} showed no test that depends on the order."
     return f"{ran} showed {' and '.join(filter(None, (', '.join(found[:-1]), found[-1])))}."

@@ -5,6 +5,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
+from analytics.lab.descriptions import sentence_of
 from analytics.lab.models import Dependency
 from analytics.lab.whole_orders import whole_orders
 from analytics.services import analysis_refresh
@@ -100,6 +101,21 @@ def test_the_experiments_page(reader: Client, project: Project, experiment: Expe
     assert rows_of(reader, at(project, "experiments"))[0]["order_dependent"] == 1
     assert rows_of(reader, at(project, "experiments"), protocol="reruns") == []
     assert "No matching experiments." in words_of(reader, at(project, "experiments"), protocol="reruns")
+
+
+@pytest.mark.parametrize(
+    ("found", "sentence"),
+    [
+        (0, "Nothing was found: no order of the whole suite was run."),
+        (1, "Runs of parts of the suite showed 1 order-dependent test."),
+    ],
+)
+def test_an_experiment_without_whole_orders(project: Project, found: int, sentence: str) -> None:
+    experiment = begin(project)
+    finish(experiment)
+    experiment.refresh_from_db()
+    experiment.counts = {"od": found, "orders": 0}
+    assert sentence_of(experiment) == sentence
 
 
 def test_without_experiments_the_page_says_what_to_do(reader: Client, project: Project) -> None:
