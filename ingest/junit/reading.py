@@ -101,8 +101,8 @@ def _collect(chunks: Iterator[bytes], target: Document, limits: Limits, way: _Re
     report = target.report
     if way.repair:
         report.warnings.add("repaired", "Characters that XML forbids were removed; undecodable bytes became U+FFFD.")
-    is_serial = report.order_reliable and not looks_parallel(report, target.wall_time())
-    report.order_reliable = says_order(report) or is_serial
+    if report.order_reliable and not says_order(report) and looks_parallel(report, target.wall_time()):
+        report.order_reliable = False
     return report
 
 

@@ -19,6 +19,7 @@ from ingest.junit.elements import (
     property_word,
 )
 from ingest.junit.endings import Endings
+from ingest.junit.execution_order import says_order
 from ingest.junit.kept_text import Share
 from ingest.junit.keys import Place
 from ingest.junit.limits import Limits
@@ -461,7 +462,7 @@ class Target:
         if self._share.spent:
             sentence = f"The texts of this upload pass {self._limits.text_total:,} characters (LIMIT_TEXT_TOTAL); "
             report.warnings.add("text_cut", sentence + "the rest is not kept.")
-        report.order_reliable = dialect.order_reliable and not self._rows.scattered
+        report.order_reliable = (dialect.order_reliable or says_order(report)) and not self._rows.scattered
         report.started_at = read_timestamp(report.timestamp, zoneless_is_utc=dialect.zoneless_is_utc)
 
 

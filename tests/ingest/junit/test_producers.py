@@ -74,3 +74,17 @@ def test_attempts_are_found_in_their_order_with_their_provenance(name: str) -> N
 def test_the_serial_pytest_report_has_a_true_order() -> None:
     assert read((PRODUCERS / "pytest-xunit2.xml").read_bytes()).order_reliable
     assert not read((PRODUCERS / "pytest-xdist.xml").read_bytes()).order_reliable
+
+
+STATED = (
+    '<testsuite name="s"><properties><property name="flakeboard.order" value="executed"/></properties>{}</testsuite>'
+)
+CASES = '<testcase classname="c" name="a"/><testcase classname="c" name="b"/>'
+
+
+def test_a_stated_order_is_believed_of_any_producer_but_not_of_half_a_file_or_scattered_attempts() -> None:
+    assert read(STATED.format(CASES).encode()).order_reliable
+    assert not read(f'<testsuite name="s">{CASES}</testsuite>'.encode()).order_reliable
+    assert not read(STATED.format(CASES).encode()[:-12]).order_reliable, "the rest is missing"
+    again = CASES + '<testcase classname="c" name="a"><failure>x</failure></testcase>'
+    assert not read(STATED.format(again).encode()).order_reliable, "where a ran is told twice"
