@@ -1,12 +1,17 @@
 """What every first start makes anew, made once for all processes of the tests: hashed static files, a migrated database.
 
+The database is kept for later runs, until a migration or a model changes.
+
 A test of the first start itself takes an empty home."""
 
 import fcntl
+import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +22,7 @@ from tests.paths import ROOT
 
 SHARED = "FLAKEBOARD_TESTS"
 """The variable that names the folder shared by all processes of one run of the tests."""
+_KEPT_SECONDS = 14 * 86_400
 
 
 def furnish(home: Path) -> None:
@@ -34,11 +40,50 @@ def furnish_where_shared(home: Path) -> None:
 
 
 def furnish_cluster(home: Path) -> None:
-    with _locked("cluster") as template:
-        if not (template / "postgres").exists():
-            _migrate(template)
-    # Whose it is matters: PostgreSQL does not run as root.
-    subprocess.run(["cp", "-a", str(template / "postgres"), str(home)], check=True)
+    """Give it migrated tables: those that this or an earlier run of the tests has made of the same migrations."""
+    kept = _kept() / _digest_of_migrations()
+    with _locked("cluster") as folder, Path(f"{kept}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not kept.exists():
+            _migrate(folder)
+            half = kept.with_suffix(".half")
+            shutil.rmtree(half, ignore_errors=True)
+            half.mkdir()
+            _copy_as_it_is(folder / "postgres", half)
+            half.rename(kept)  # whoever is ended before that leaves nothing that looks whole
+        os.utime(kept)
+        _copy_as_it_is(kept / "postgres", home)
+
+
+def _copy_as_it_is(source: Path, folder: Path) -> None:
+    """Whose it is matters: PostgreSQL does not run as root."""
+    subprocess.run(["cp", "-a", str(source), str(folder)], check=True)
+
+
+def _kept() -> Path:
+    """Where migrated tables outlive a run: with the packages, which `make clean` removes."""
+    if sys.prefix == sys.base_prefix:
+        return _shared()
+    folder = Path(sys.prefix) / ".tests"
+    folder.mkdir(exist_ok=True)
+    for old in folder.glob("*/"):
+        if old.stat().st_mtime < time.time() - _KEPT_SECONDS:
+            shutil.rmtree(old, ignore_errors=True)
+    return folder
+
+
+def _digest_of_migrations() -> str:
+    """Of all that decides what the tables are like: migrations, what they import, models, and the packages' versions."""
+    files = {ROOT / "requirements.txt", ROOT / "dashboard" / "settings.py"}
+    for room in ("ingest", "analytics", "dashboard"):
+        files |= {*(ROOT / room).rglob("migrations/*.py"), *(ROOT / room).rglob("models.py")}
+    texts = "".join(path.read_text() for path in files if path.parent.name == "migrations")
+    modules = set(re.findall(r"^(?:from|import) ((?:ingest|analytics|dashboard)[\w.]*)", texts, re.MULTILINE))
+    files |= {path for module in modules if (path := ROOT / f"{module.replace('.', '/')}.py").exists()}
+    digest = hashlib.sha256(sys.version.encode())
+    for path in sorted(files):
+        digest.update(f"{path.relative_to(ROOT)}\n".encode() + path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def collect_static(root: Path) -> None:

@@ -3,6 +3,7 @@
 With DATABASE_URL set the tests use that server instead; it must be version 15 or newer."""
 
 import atexit
+import compileall
 import os
 import shutil
 import signal
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.homes import SHARED, furnish_cluster
+from tests.paths import ROOT
 
 HOME = Path(tempfile.mkdtemp(prefix="flakeboard-tests-"))
 atexit.register(shutil.rmtree, HOME, ignore_errors=True)
@@ -28,6 +30,9 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 def pytest_configure(config: pytest.Config) -> None:
     """Each process that runs tests has a server of its own; the one that only hands tests out needs none."""
     hands_out = config.getoption("numprocesses", None) and not hasattr(config, "workerinput")
+    if not hasattr(config, "workerinput"):
+        # Clients that tests start write no bytecode, lest a project that a test changes has old one: they find it made.
+        compileall.compile_dir(ROOT / "client" / "flakeboard", quiet=2)
     if not hands_out and not os.environ.get("DATABASE_URL"):
         _start()
 
