@@ -29,9 +29,10 @@ class ClockOffset:
 
     def now(self) -> float:
         """The first reading decides the offset, so that what comes before it takes no time."""
+        now = wall()
         if self._offset is None:
-            self._offset = self._offset_at(wall())
-        return wall() + self._offset
+            self._offset = self._offset_at(now)
+        return now + self._offset
 
     def _offset_at(self, now: float) -> float:
         if "before" in self._wish:

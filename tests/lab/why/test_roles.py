@@ -69,10 +69,10 @@ def test_a_thread_that_outlives_its_test_is_no_longer_recorded(tmp_path: Path) -
 import threading, time
 go, gone = threading.Event(), threading.Event()
 def work():
-    go.wait(10); time.time(); gone.set()
+    go.wait(300); time.time(); gone.set()
 def test(): threading.Thread(target=work).start()
 def release():
-    go.set(); gone.wait(10)
+    go.set(); gone.wait(300)
 """
     with session_of(tmp_path) as session:
         module = load(tmp_path, source)
@@ -80,7 +80,7 @@ def release():
         run(session, module.release, "second")
         for thread in threading.enumerate():
             if thread is not threading.current_thread() and not thread.daemon:
-                thread.join(10)
+                thread.join(300)
     text = Path(session.path).read_text()
     assert '"threads_left":1' in text
     assert "time.time" not in text and "threading.Event.wait" in text
