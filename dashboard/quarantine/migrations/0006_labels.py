@@ -3,6 +3,8 @@
 import django.utils.timezone
 from django.db import migrations, models
 
+from ingest.migration_locks import lock_tables
+
 
 class Migration(migrations.Migration):
     dependencies = [("ingest", "0025_fork_values"), ("quarantine", "0005_fix_places")]
@@ -62,4 +64,5 @@ class Migration(migrations.Migration):
                 "constraints": [models.UniqueConstraint(fields=("project", "name"), name="saved_view_once")],
             },
         ),
+        lock_tables("ingest_test", "ingest_project"),  # foreign keys are added after all of these
     ]
