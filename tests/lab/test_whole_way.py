@@ -50,7 +50,8 @@ def test_what_detect_finds_is_what_the_server_shows(board: Program, project: Pro
     world = World(TESTS).victim(VICTIM, POLLUTER, cleaners=[CLEANER])
     world.brittles[BRITTLE] = [SETTER]
     write_project(world, detect.folder)
-    call = detect("--orders", "6", "--minimize", "all", "--cleaners", "all", "--fail-on", "new")
+    few = ("--orders", "6", "--isolate", "2", "--fail-on", "new")
+    call = detect(*few, "--minimize", "all", "--cleaners", "all")
     assert call.code == 3, call.printed
     assert call.found() == {VICTIM: ("OD", "victim"), BRITTLE: ("OD", "brittle")}
     experiment = Experiment.objects.get()
@@ -74,7 +75,8 @@ def test_what_detect_finds_is_what_the_server_shows(board: Program, project: Pro
     depending = board.read("orders?kind=OD")["results"]
     assert {one["test"]["number"] for one in depending} == {one["test"]["number"] for one in shown}
     assert ExperimentFinding.objects.count() == 2
-    again = detect("--orders", "6", "--minimize", "all", "--cleaners", "all", "--fail-on", "new")
+    again = detect(*few, "--minimize", "no")
+    assert again.found().keys() == {VICTIM, BRITTLE}
     assert again.code == 0, "the server knows them now"
     detail = board.read(f"experiments/{experiment.key}")
     assert detail["sentence"].endswith("whole orders showed 2 order-dependent tests.")
