@@ -12,7 +12,8 @@ import pytest
 from tests.client.commands import environ_with
 from tests.client.conftest import ROOT
 
-PAGES = sorted((ROOT / "docs" / "ci").glob("*.md"))
+PAGES = sorted(page for page in (ROOT / "docs" / "ci").glob("*.md") if page.stem != "one-line")
+"""But for the ready-made steps: their script is tested by test_integrations.py."""
 EXAMPLE = re.compile(r"^( *)(if curl .*?^\1fi)$", re.M | re.S)
 PROGRAMS = ("pytest", "make", "npx", "gotestsum", "bundle")
 AWAY = "http://127.0.0.1:9"

@@ -491,7 +491,7 @@ def test_a_fixed_quarantine_says_whether_its_fix_is_one() -> None:
 
 
 def lived(*lives: Life) -> str:
-    facts = _Facts(lives, [], {}, [], 10, NOW)
+    facts = _Facts(lives, [], {}, [], {}, 10, NOW)
     return words(quarantine_leads.lifecycle_lead(page(), Lifecycle(facts.period(""), [], lives)))
 
 
