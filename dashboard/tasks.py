@@ -159,6 +159,7 @@ def compare_traces(project_id: int) -> None:
 @app.task(name="demo.load")
 def load_demo(project_id: int) -> None:
     demo.demo_load(project_id=project_id)
+    _wake(refresh_analysis, project_id, "the analysis")
 
 
 def wake_worker(upload_id: int) -> None:
