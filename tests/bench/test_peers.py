@@ -36,9 +36,9 @@ def test_scores_tell_found_named_and_right_apart() -> None:
 
 def test_the_best_peer_is_the_one_that_names_partners_and_all_of_them_are_to_be_beaten_in_what_they_find() -> None:
     scores = {
-        OURS: Score(found=4, named=4, right=4, seconds=30),
-        "runs only": Score(found=5, seconds=1),
-        "names some": Score(found=3, named=3, right=2, seconds=80),
+        OURS: Score(found=4, named=4, right=4, seconds=30, processor=20),
+        "runs only": Score(found=5, seconds=1, processor=1),
+        "names some": Score(found=3, named=3, right=2, seconds=80, processor=70),
     }
     missed = {outcome.what: outcome for outcome in _judged(scores, 5) if not outcome.good}
     assert list(missed) == ["order-dependent tests found by detect, of 5"]

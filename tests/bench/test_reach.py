@@ -22,10 +22,13 @@ def test_the_bench_sees_a_plan_that_runs_the_wrong_tests() -> None:
     assert plans.found(suite, stable) == 0 < plans.found(suite, np.where(suite.rates > 0, 2, 0))
 
 
-def test_a_rerun_set_clears_more_a_second_and_hides_no_regression() -> None:
+def test_a_rerun_set_clears_more_a_second_and_hides_fewer_regressions() -> None:
     chosen, all_ = rerun_sets.compared(builds=300)
     assert chosen.flaky / chosen.seconds >= 1.3 * all_.flaky / all_.seconds
-    assert chosen.hidden == all_.hidden == 0 and chosen.flaky > 0.8 * all_.flaky
+    assert chosen.flaky > 0.8 * all_.flaky
+    assert 0 < chosen.hidden <= 0.25 * all_.hidden, "of those that pass now and then"
+    always, _ = rerun_sets.compared(builds=300, intermittent=0.0)
+    assert always.hidden == 0
 
 
 @needs_data

@@ -124,7 +124,7 @@ def test_coverage_is_sent_for_its_commit(checkout: Path, server: Misbehaving) ->
     server.answers = [(201, {"id": 3})]
     done = flakeboard("coverage", ".coverage", cwd=checkout, environ=server.environ())
     assert done.returncode == 0, done.stdout
-    assert "coverage 3 of commit" in done.stdout and "2 tests, 1 files" in done.stdout
+    assert "coverage 3 of commit" in done.stdout and "tests: 2, files: 1" in done.stdout
     request = server.requests[0]
     assert (request.path, request.headers["Content-Type"]) == ("/api/v1/projects/shop/coverages", "application/gzip")
     header, *tests = map(json.loads, gzip.decompress(request.body).splitlines())

@@ -94,7 +94,7 @@ def test_the_image_has_every_folder_that_the_server_reads() -> None:
     tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     folders = {path.partition("/")[0] for path in tracked.split("\0") if "/" in path and not path.startswith(".")}
     copied = set(re.findall(r"^COPY (\w+) \1$", DOCKERFILE, re.MULTILINE))
-    assert folders - copied == {"tests", "bench", "tools", "deploy"}
+    assert folders - copied == {"tests", "bench", "tools", "deploy", "integrations"}
 
 
 def test_nothing_runs_as_root_or_may_become_it() -> None:

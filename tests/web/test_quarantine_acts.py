@@ -25,7 +25,7 @@ BEN = Actor(ActorKind.PERSON, "ben")
 
 
 def results(html: str) -> list[str]:
-    found = re.search(r'aria-label="Results">(.*?)</ul>', html, re.DOTALL)
+    found = re.search(r'<ul[^>]* aria-label="Results">(.*?)</ul>', html, re.DOTALL)
     assert found is not None
     return [words(one) for one in re.findall(r"<li>(.*?)</li>", found[1], re.DOTALL)]
 

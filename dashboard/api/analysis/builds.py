@@ -17,6 +17,7 @@ from dashboard.api.analysis.name_serializers import TestNameSerializer
 from dashboard.api.errors import ApiError
 from dashboard.api.listing import AnswerSerializer, asked
 from dashboard.api.project_view import ProjectView
+from dashboard.api.schema import INVALID
 from dashboard.api.upload.schema import ERRORS
 from dashboard.builds.addresses import build_address, pull_address
 from dashboard.builds.answer import JobAnswer, build_answer
@@ -135,7 +136,7 @@ class CommitView(_BuildsView):
         summary="The build of a commit",
         description="All runs of one commit and branch whose CI names no build id.",
         parameters=[CommitQuery],
-        responses={200: BuildSerializer, **ERRORS},
+        responses={200: BuildSerializer, **ERRORS, 422: INVALID},
     )
     def get(self, request: Request, slug: str, commit: str) -> HttpResponse:
         project, branch = self.project(), asked(CommitQuery, request)["branch"]

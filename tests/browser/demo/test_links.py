@@ -6,7 +6,7 @@ from tests.browser.conftest import Open
 from tests.browser.watch import settled
 from tests.web.analysed_project import Demo
 
-STATE = "() => [...document.querySelectorAll('.fb-filter :is(input, select)')].map((one) => [one.name, one.value])"
+STATE = "() => [...document.querySelectorAll('.fb-filter[method=get] :is(input, select)')].map((one) => [one.name, one.value])"
 
 
 def shown(page: Page) -> tuple[list[list[str]], list[str], str]:
@@ -18,7 +18,7 @@ def shown(page: Page) -> tuple[list[list[str]], list[str], str]:
 def test_tests_as_they_were_asked_for_come_back(page: Page, signed_in: Open, demo: Demo) -> None:
     page.goto(demo.at("tests"))
     page.get_by_label("State", exact=True).select_option("flaky")
-    page.get_by_label("Name, class, suite or file").fill("test")
+    page.get_by_label("Name, class, suite, file").fill("test")
     page.get_by_role("button", name="Filter").click()
     page.get_by_role("link", name="Blocked").click()
     expect(page.locator("th[aria-sort=descending]")).to_contain_text("Blocked")
@@ -36,7 +36,7 @@ def test_tests_as_they_were_asked_for_come_back(page: Page, signed_in: Open, dem
 
 def test_every_list_shows_what_its_address_asks_for(page: Page, demo: Demo) -> None:
     asked = {
-        "runs": {"branch": "main", "end": "flaky", "q": "10"},
+        "runs": {"branch": "main", "end": "flaky", "q": "10", "day": ""},
         "priorities": {"sort": "-blocked", "cause": "", "q": "test_"},
         "clusters": {"view": "together", "disagree": "", "q": "test_"},
         "orders": {"kind": "NDOI", "role": "", "ground": "", "stale": "", "q": "test_"},
