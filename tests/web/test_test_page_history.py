@@ -55,8 +55,9 @@ def test_a_retry_that_passes_is_seen_in_the_strip_and_counts_as_a_failure(
     response = page.get(at("test", 0))
     said = words(response.content.decode())
     assert "failed 1 of 2 runs (" in said and "failed 1 of 3, retries counted" in said
-    marks = [mark.shape for strip in response.context["strips"] for mark in strip.marks]
-    assert marks == ["flaky", "pass"], "the newest is last"
+    (strip,) = response.context["strips"]
+    assert [mark.shape for mark in strip.marks] == ["flaky", "pass"], "the newest is last"
+    assert (strip.rate.hits, strip.rate.total) == (1, 2), "of runs, as the headline"
 
 
 # -- what is asked for -------------------------------------------------------------------------------------------

@@ -122,7 +122,7 @@ def _strip_and_trend(history: History, ran: CountedExecutions, filters: Executio
         "query": filters,
         "branches": BRANCHES,
         "history": history,
-        "strips": strips(history, ran, chosen),
+        "strips": strips(history, ran.firsts, chosen),
         "trend": _low(draw(rate_trend, trends.rate_trend(days, ran.firsts, over), _TREND_HEIGHT)),
         "unit": over.unit,
     }
