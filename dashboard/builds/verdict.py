@@ -100,5 +100,5 @@ def reasons_of(jobs: Sequence[tuple[str, End]], missing: Sequence[str]) -> list[
         named = [name for name, ended in jobs if ended is end]
         if named:
             others = f" and {len(named) - _NAMED:,} more" if len(named) > _NAMED else ""
-            found.append(sentence.format(counted(len(named), "job"), ", ".join(named[:_NAMED]) + others))
+            found.append(sentence.format(counted(len(named), "job"), "; ".join(named[:_NAMED]) + others))
     return found

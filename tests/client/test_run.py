@@ -165,6 +165,28 @@ def test_a_command_that_is_killed_is_told_so_and_never_passes_quietly(tmp_path: 
     assert server.requests[0].query["exit_code"] == "-9"
 
 
+_SIGNALLED_WHILE_STARTING = """
+import os, signal, subprocess, sys
+from flakeboard.runners import process
+
+start = subprocess.Popen
+def start_slowly(*words, **options):
+    started = start(*words, **options)
+    os.kill(os.getpid(), signal.SIGTERM)  # before anybody can have been told that it runs
+    return started
+subprocess.Popen = start_slowly
+result = process.run([sys.executable, "-c", "import time; time.sleep(60)"])
+print(result.code, result.cancelled)
+"""
+
+
+def test_a_signal_that_comes_while_the_command_starts_reaches_it() -> None:
+    """The command is cancelled, not the client: reports and exit code are still told."""
+    command = [sys.executable, "-c", _SIGNALLED_WHILE_STARTING]
+    done = subprocess.run(command, env=environ_with(), capture_output=True, text=True, check=False, timeout=120)
+    assert done.stdout == "-15 True\n", done.stderr
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_reaches_the_command_and_its_end_is_reported(tmp_path: Path, server: Misbehaving, number: int) -> None:
     server.answers = [(200, PASSED)]

@@ -40,13 +40,14 @@ def run(
 ) -> CommandResult:
     """Run the command to its end and forward our signals to it. Past `seconds` it is terminated, then killed."""
     started, began = time.time(), time.monotonic()
-    try:
-        process = subprocess.Popen(list(command), env=dict(environ) if environ is not None else None)
-    except OSError as error:
-        code = NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE
-        return CommandResult(code, started, 0.0, problem=f"{command[0]}: {error.strerror or error}")
-    forwarding = _Forwarding(process)
+    forwarding = _Forwarding()
     with forwarding:
+        try:
+            process = subprocess.Popen(list(command), env=dict(environ) if environ is not None else None)
+        except OSError as error:
+            code = NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE
+            return CommandResult(code, started, 0.0, problem=f"{command[0]}: {error.strerror or error}")
+        forwarding.begin(process)
         code = _wait(process, seconds)
     return CommandResult(code, started, time.monotonic() - began, forwarding.cancelled)
 
@@ -64,12 +65,20 @@ def _wait(process: subprocess.Popen[bytes], seconds: float | None) -> int:
 
 
 class _Forwarding:
-    """Forwards the signals we receive to the child while it runs, so that we outlive it and see its exit code."""
+    """Forwards the signals we receive to the child while it runs, so that we outlive it and see its exit code.
 
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        self._process = process
+    It is entered before the child starts: what arrives meanwhile is kept for it."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._waiting: list[int] = []
         self._before: dict[int, Any] = {}
         self.cancelled = False
+
+    def begin(self, process: subprocess.Popen[bytes]) -> None:
+        self._process = process
+        for number in self._waiting:
+            self._send(process, number)
 
     def __enter__(self) -> None:
         for number in _FORWARDED:
@@ -86,10 +95,15 @@ class _Forwarding:
 
     def _pass_on(self, number: int, frame: FrameType | None) -> None:
         self.cancelled = self.cancelled or number in _STOPPING
-        if number == signal.SIGINT and _from_terminal():
-            return  # the terminal sends Ctrl-C to the child as well: twice would be a second Ctrl-C
+        if self._process is None:
+            self._waiting.append(number)
+        elif number != signal.SIGINT or not _from_terminal():
+            self._send(self._process, number)
+        # else the terminal sends Ctrl-C to the child as well: twice would be a second Ctrl-C
+
+    def _send(self, process: subprocess.Popen[bytes], number: int) -> None:
         try:
-            self._process.send_signal(number)
+            process.send_signal(number)
         except OSError:
             return  # it has just ended
 
