@@ -38,6 +38,8 @@ _RETRY = timedelta(minutes=5)
 _REST = 0.25
 """After an analysis its project rests for this share of the time that it took: steady uploads keep a worker busy for
 four fifths of the time at most, and conclusions are as fresh as the worker is quick."""
+_ALIKE = timedelta(milliseconds=50)
+"""Two ends of one rest, computed by two uploads, differ by less."""
 _TRIES = 3
 """A worker that is killed in the same analysis so often is not sent into it again until somebody asks."""
 LEASE = Lease(
@@ -57,13 +59,10 @@ def refresh_ask(*, project_id: int, delay: float | None = None) -> float | None:
     """Ask for an analysis, by default a moment from now. What is due earlier stays due: uploads cannot put it off.
 
     Returns in how many seconds a worker has to be woken for it; None where one will be already."""
-    seconds = settings.ANALYSIS_DELAY_SECONDS if delay is None else delay
-    refresh = Refresh.objects.filter(project_id=project_id)
-    if refresh.filter(due_at__lte=Now() + timedelta(seconds=seconds)).exists():
+    seconds = max(settings.ANALYSIS_DELAY_SECONDS, _rest(project_id)) if delay is None else delay
+    wait, refresh = timedelta(seconds=seconds), Refresh.objects.filter(project_id=project_id)
+    if refresh.filter(due_at__lte=Now() + wait + _ALIKE).exists():
         return None  # the one that takes it begins after this, and sees what there is now
-    if delay is None:
-        seconds = max(seconds, _rest(project_id))
-    wait = timedelta(seconds=seconds)
     Refresh.objects.get_or_create(project_id=project_id)
     changed = refresh.filter(Q(due_at=None) | Q(due_at__gt=Now() + wait)).update(
         asked_at=Coalesce(F("asked_at"), Now()), due_at=Now() + wait
