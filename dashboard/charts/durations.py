@@ -1,12 +1,12 @@
 """How long it takes when it passes against when it fails: far longer says timeout, far shorter an early crash."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import quantiles
 
 from analytics import wording
 from dashboard.charts import palette
-from dashboard.charts.figure import Figure, Table, Trace, box, figure, rows, scatter
+from dashboard.charts.figure import Figure, Table, Trace, box, figure, linked, rows, scatter
 
 _LEAST = 0.001
 """Seconds; a log axis has no nought, and producers do not measure finer."""
@@ -20,6 +20,13 @@ class Durations:
 
     passing: tuple[float, ...]
     failing: tuple[float, ...]
+    passing_rows: tuple[int, ...] = ()
+    failing_rows: tuple[int, ...] = ()
+    """Which executions they are, as `address` knows them."""
+    base: str = ""
+    """What the address of every execution begins with; empty where they lead nowhere."""
+    address: Callable[[int], str] = str
+    """What follows the base for an execution; asked for those that are drawn."""
 
 
 @dataclass(frozen=True)
@@ -28,12 +35,13 @@ class _Group:
     seconds: tuple[float, ...]
     colour: str
     symbol: str
+    rows: tuple[int, ...]
 
 
 def _groups(data: Durations) -> list[_Group]:
     both = (
-        _Group("passing", data.passing, palette.PASSED, "circle-open"),
-        _Group("failing", data.failing, palette.FAILED, "x"),
+        _Group("passing", data.passing, palette.PASSED, "circle-open", data.passing_rows),
+        _Group("failing", data.failing, palette.FAILED, "x", data.failing_rows),
     )
     return [group for group in both if group.seconds]
 
@@ -63,17 +71,20 @@ def _box(group: _Group, row: int) -> Trace:
     )
 
 
-def _dots(group: _Group, row: int) -> Trace:
+def _dots(group: _Group, row: int, data: Durations) -> Trace:
     """An even sample of the sorted executions, scattered below the box so that dots do not overlap."""
-    seconds = sorted(group.seconds)
-    step = max(len(seconds) / _MOST_DOTS, 1.0)
-    sample = [seconds[int(place * step)] for place in range(int(len(seconds) / step))]
+    ranked = sorted(range(len(group.seconds)), key=group.seconds.__getitem__)
+    step = max(len(ranked) / _MOST_DOTS, 1.0)
+    chosen = [ranked[int(place * step)] for place in range(int(len(ranked) / step))]
+    sample = [group.seconds[place] for place in chosen]
+    parts = {"customdata": [data.address(group.rows[place]) for place in chosen]} if data.base else {}
     return scatter(
         x=[max(value, _LEAST) for value in sample],
         y=[round(row + 0.24 + 0.16 * (place * 0.618 % 1), 3) for place in range(len(sample))],
         mode="markers",
         marker={"color": group.colour, "symbol": group.symbol, "size": 6, "opacity": 0.75},
         hovertemplate="%{x:.3~s}s<extra></extra>",
+        **parts,
     )
 
 
@@ -86,7 +97,7 @@ def chart(data: Durations) -> Figure | None:
     groups = _groups(data)
     if not groups:
         return None
-    traces = [make(group, row) for row, group in enumerate(groups) for make in (_box, _dots)]
+    traces = [trace for row, group in enumerate(groups) for trace in (_box(group, row), _dots(group, row, data))]
     axis = {
         "type": "log",
         "title": {"text": "duration (log scale)"},
@@ -94,7 +105,8 @@ def chart(data: Durations) -> Figure | None:
         "ticktext": [wording.seconds(tick) for tick in _TICKS],
     }
     named = rows([_label(group) for group in groups], lift=34, above=0.5)
-    return figure(traces, height=110 * len(groups) + 70, showlegend=False, xaxis=axis, **named)
+    drawn = figure(traces, height=110 * len(groups) + 70, showlegend=False, xaxis=axis, **named)
+    return linked(drawn, base=data.base) if data.base else drawn
 
 
 def table(data: Durations) -> Table:

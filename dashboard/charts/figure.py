@@ -15,6 +15,30 @@ Trace = dict[str, Any]
 """One of `data`. It is not made by plotly's classes: their checks take ten times as long, and are the tests' to do."""
 
 
+class Links(str):
+    """A cell of a table whose words lead somewhere: what a click on the picture opens, for the keyboard."""
+
+    __slots__ = ("links",)
+    links: tuple[tuple[str, str], ...]
+    """Words and address of each."""
+
+    def __new__(cls, links: Iterable[tuple[str, str]]) -> "Links":
+        links = tuple(links)
+        cell = super().__new__(cls, ", ".join(words for words, _ in links))
+        cell.links = links
+        return cell
+
+
+def link(words: str, address: str | None) -> str:
+    """These words, leading to the address where there is one."""
+    return Links([(words, address)]) if address else words
+
+
+def joined(cells: Sequence[str]) -> str:
+    """Several cells as one; each keeps where it leads to."""
+    return Links(pair for cell in cells for pair in (cell.links if isinstance(cell, Links) else ((cell, ""),)))
+
+
 @dataclass(frozen=True)
 class Table:
     headers: tuple[str, ...]
@@ -47,9 +71,12 @@ def _rounded(value: Any) -> Any:
     return float(f"{value:.5g}") if isinstance(value, float) else value
 
 
-def linked(made: Figure) -> Figure:
-    """Say that a click on its points leads somewhere: their `customdata` are addresses of this site."""
-    made["layout"]["meta"] = {"linked": True}
+def linked(made: Figure, **meta: Any) -> Figure:
+    """Say that a click on its points leads somewhere: their `customdata` are addresses of this site.
+
+    With `base` they are what follows it. Cells of a grid have no data of their own: the address is `base` with the
+    cell's part of `columns` and of `rows`."""
+    made["layout"]["meta"] = {"linked": True, **meta}
     return made
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from analytics import wording
 from dashboard.charts import palette
-from dashboard.charts.figure import Figure, Table, Trace, figure, heatmap, scatter
+from dashboard.charts.figure import Figure, Table, Trace, figure, heatmap, joined, link, linked, scatter
 
 _MOST_CROSSES = 1_500
 """Cells up to which a failure is also marked by a cross; more of them would be too small to bear one."""
@@ -24,6 +24,15 @@ class Heatmap:
     runs: tuple[str, ...]
     cells: tuple[tuple[Cell, ...], ...]
     """A row for each test, oldest run first."""
+    base: str = ""
+    """What the address of every cell begins with; empty where cells lead nowhere."""
+    run_parts: tuple[str, ...] = ()
+    """What follows it for each run,"""
+    test_parts: tuple[str, ...] = ()
+    """and then for each test."""
+
+    def address(self, test: int, run: int) -> str:
+        return f"{self.base}{self.run_parts[run]}{self.test_parts[test]}" if self.base else ""
 
 
 def _cells(data: Heatmap) -> Trace:
@@ -41,7 +50,8 @@ def _cells(data: Heatmap) -> Trace:
         showscale=False,
         xgap=1,
         ygap=1,
-        hoverinfo="skip",
+        hoverongaps=False,
+        **({"hoverinfo": "none"} if data.base else {"hoverinfo": "skip"}),
         **crosses,
     )
 
@@ -73,19 +83,26 @@ def chart(data: Heatmap) -> Figure | None:
         "ticktext": [wording.short(name, 24) for name in data.tests],
         "range": [len(data.tests) - 0.5, -0.5],
     }
-    return figure(
+    drawn = figure(
         [_cells(data), *_legend()],
         height=max(24 * len(data.tests), 60) + 110,
         xaxis={"title": {"text": "runs, newest right"}, "showgrid": False, "zeroline": False, **_run_ticks(data)},
         yaxis={"showgrid": False, "zeroline": False, "automargin": True, **names},
     )
+    if not data.base:
+        return drawn
+    return linked(drawn, base=data.base, columns=list(data.run_parts), rows=list(data.test_parts))
 
 
 def table(data: Heatmap) -> Table:
     """Each test with the runs it failed in: a cell for each run would be no easier to read than the picture."""
     rows = []
-    for name, row in zip(data.tests, data.cells, strict=True):
-        failed = [run for run, cell in zip(data.runs, row, strict=True) if cell is Cell.FAILED]
+    for test, (name, row) in enumerate(zip(data.tests, data.cells, strict=True)):
+        failed = [
+            link(wording.plain(data.runs[run]), data.address(test, run))
+            for run, cell in enumerate(row)
+            if cell is Cell.FAILED
+        ]
         ran = sum(cell is not Cell.ABSENT for cell in row)
-        rows.append((wording.plain(name), f"{len(failed):,}", f"{ran:,}", ", ".join(map(wording.plain, failed)) or "–"))
+        rows.append((wording.plain(name), f"{len(failed):,}", f"{ran:,}", joined(failed) or "–"))
     return Table(("Test", "Failed", "Runs it was in", "Failed in"), tuple(rows))

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from analytics import wording
 from dashboard.charts import palette
-from dashboard.charts.figure import Figure, Table, Trace, figure, rows, scatter, time_axis
+from dashboard.charts.figure import Figure, Table, Trace, figure, link, linked, rows, scatter, time_axis
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,8 @@ class TimedIncident:
     state: str
     """ "open", "confirmed" or "rejected"."""
     signature: str = ""
+    address: str = ""
+    """The page of its run."""
 
     @property
     def place(self) -> str:
@@ -86,6 +88,7 @@ def chart(data: IncidentTimeline) -> Figure | None:
                     marker={"color": colour, "symbol": symbol, "size": 12, "line": {"width": 1.5}},
                     hovertext=[_hover(incident) for incident in incidents],
                     hoverinfo="text",
+                    customdata=[incident.address or None for incident in incidents],
                 )
             )
     names = [wording.short(place, 44) for place in row_of]
@@ -93,14 +96,15 @@ def chart(data: IncidentTimeline) -> Figure | None:
         range=[wording.moment(data.since), wording.moment(data.until)],
         title={"text": "time (UTC); number = tests that failed"},
     )
-    return figure(traces, height=58 * len(row_of) + 110, xaxis=axis, showlegend=True, **rows(names, lift=20))
+    drawn = figure(traces, height=58 * len(row_of) + 110, xaxis=axis, showlegend=True, **rows(names, lift=20))
+    return linked(drawn) if any(incident.address for incident in data.incidents) else drawn
 
 
 def table(data: IncidentTimeline) -> Table:
     headers = ("Started (UTC)", "Ended (UTC)", "Host", "Environment", "Runs", "Tests", "State", "Signature")
     found = (
         (
-            wording.moment(incident.started),
+            link(wording.moment(incident.started), incident.address),
             wording.moment(incident.ended),
             wording.plain(incident.host),
             wording.plain(incident.environment),

@@ -14,6 +14,8 @@ from dashboard.charts.figure import (
     day_axis,
     day_width,
     figure,
+    link,
+    linked,
     scatter,
     share_axis,
 )
@@ -24,6 +26,8 @@ from dashboard.charts.rate import Rate, error_bars, highest, hover
 class DayRate:
     day: date
     rate: Rate
+    address: str = ""
+    """Where what is counted is listed."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,7 @@ def _line(days: list[DayRate]) -> Trace:
         marker={"size": 5},
         hovertext=[hover(day.rate) for day in days],
         hoverinfo="x+text",
+        customdata=[day.address or None for day in days],
     )
 
 
@@ -82,16 +87,18 @@ def chart(data: RateTrend) -> Figure | None:
         line["error_y"] = error_bars([day.rate for day in data.days], palette.MAIN)
     days, totals = [wording.day(day.day) for day in data.days], [day.rate.total for day in data.days]
     more = {"yaxis": "y2", "showlegend": False, "hovertemplate": "%{x}: %{y:,d}", **day_width(days)}
+    more["customdata"] = line["customdata"]
     counts = bars(days, totals, data.unit, palette.QUIET, **more)
-    return figure(
+    drawn = figure(
         [*traces, line, counts],
         height=380,
         xaxis=day_axis([day.day for day in data.days], anchor="y2"),
         yaxis=share_axis(f"failure rate (% of {data.unit})", highest(rates), domain=[0.34, 1]),
         yaxis2=count_axis(data.unit, max(totals), domain=[0, 0.2], nticks=3, dtick=None),
     )
+    return linked(drawn) if any(day.address for day in data.days) else drawn
 
 
 def table(data: RateTrend) -> Table:
     headers = ("Day", "Failed", data.unit.capitalize(), "Failure rate", "95 % interval")
-    return Table(headers, tuple((wording.day(day.day), *day.rate.cells) for day in data.days))
+    return Table(headers, tuple((link(wording.day(day.day), day.address), *day.rate.cells) for day in data.days))

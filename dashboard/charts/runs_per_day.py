@@ -5,7 +5,7 @@ from datetime import date
 
 from analytics import wording
 from dashboard.charts import palette
-from dashboard.charts.figure import Figure, Table, bars, count_axis, day_axis, day_width, figure, linked
+from dashboard.charts.figure import Figure, Table, bars, count_axis, day_axis, day_width, figure, link, linked
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,10 @@ class RunsPerDay:
     runs_page: str = ""
     """Where a day's runs are listed; empty where nothing can be opened."""
 
-    def address(self, day: date) -> str | None:
-        return f"{self.runs_page}?day={wording.day(day)}" if self.runs_page else None
+    def address(self, day: date, end: str = "") -> str | None:
+        """The runs of a day, or those of them that ended so."""
+        only = f"&end={end}" if end else ""
+        return f"{self.runs_page}?day={wording.day(day)}{only}" if self.runs_page else None
 
 
 _PARTS = (
@@ -56,7 +58,7 @@ def chart(data: RunsPerDay) -> Figure | None:
             colour,
             shape,
             hovertemplate="%{y:,d} %{fullData.name}",
-            customdata=[data.address(day.day) for day in data.days],
+            customdata=[data.address(day.day, part) for day in data.days],
             **day_width(data.days),
         )
         for part, name, colour, shape in _PARTS
@@ -86,5 +88,13 @@ def table(data: RunsPerDay) -> Table:
     )
     return Table(
         headers,
-        tuple((wording.day(day.day), *(f"{getattr(day, name):,}" for name in _COLUMNS)) for day in data.days),
+        tuple(
+            (link(wording.day(day.day), data.address(day.day)), *(_count(data, day, name) for name in _COLUMNS))
+            for day in data.days
+        ),
     )
+
+
+def _count(data: RunsPerDay, day: DayOfRuns, name: str) -> str:
+    count = getattr(day, name)
+    return link(f"{count:,}", data.address(day.day, name) if count and name != "runs" else None)

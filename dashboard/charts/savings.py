@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from analytics import wording
 from dashboard.charts import palette
-from dashboard.charts.figure import Figure, Table, figure, horizontal_mark, linked, note, scatter, share_axis
+from dashboard.charts.figure import Figure, Table, figure, horizontal_mark, link, linked, note, scatter, share_axis
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def table(data: Savings) -> Table:
     rows = (
         (
             f"{k}",
-            wording.plain(fix.label),
+            link(wording.plain(fix.label), fix.address),
             f"{fix.saved:,}",
             wording.percent(fix.saved / data.blocked),
             _interval(data, fix),

@@ -5,7 +5,7 @@ from datetime import date
 
 from analytics import wording
 from dashboard.charts import palette
-from dashboard.charts.figure import Figure, Table, bars, count_axis, day_axis, figure
+from dashboard.charts.figure import Figure, Table, bars, count_axis, day_axis, figure, link, linked
 
 _MOST = len(palette.SERIES)
 
@@ -22,6 +22,8 @@ class SignatureShare:
     periods: tuple[date, ...]
     """The first day of each."""
     signatures: tuple[SignatureCounts, ...]
+    addresses: tuple[str, ...] = ()
+    """Where the failures of each period are listed; empty where they are not."""
 
 
 def _ranked(data: SignatureShare) -> list[SignatureCounts]:
@@ -51,11 +53,12 @@ def chart(data: SignatureShare) -> Figure | None:
             colour,
             shape,
             hovertemplate="%{y:,d} %{fullData.name}",
+            customdata=list(data.addresses),
         )
         for signature, (colour, shape) in zip(ranked, looks, strict=False)
     ]
     highest = max(sum(counts) for counts in zip(*(signature.failures for signature in ranked), strict=True))
-    return figure(
+    drawn = figure(
         traces,
         height=300 + 22 * len(ranked),
         barmode="stack",
@@ -64,17 +67,22 @@ def chart(data: SignatureShare) -> Figure | None:
         xaxis=day_axis(data.periods),
         yaxis=count_axis("failures", highest),
     )
+    return linked(drawn) if data.addresses else drawn
 
 
 def table(data: SignatureShare) -> Table:
     total = sum(sum(signature.failures) for signature in data.signatures)
     ranked = sorted(data.signatures, key=lambda signature: -sum(signature.failures))
+    where = data.addresses or ("",) * len(data.periods)
     rows = (
         (
             wording.plain(signature.label),
             f"{sum(signature.failures):,}",
             wording.percent(sum(signature.failures) / total if total else None),
-            *(f"{count:,}" for count in signature.failures),
+            *(
+                link(f"{count:,}", address if count else "")
+                for count, address in zip(signature.failures, where, strict=True)
+            ),
         )
         for signature in ranked
     )

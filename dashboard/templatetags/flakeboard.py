@@ -19,7 +19,7 @@ from analytics.columns.number import Number
 from analytics.columns.rows import TestRow, value_of
 from analytics.kernel.flakiness import State
 from analytics.money import Money
-from dashboard.charts.figure import Chart
+from dashboard.charts.figure import Chart, Links
 from dashboard.charts.sparkline import rate_sparkline, verdict_strip
 from dashboard.web.ansi import coloured, without_escapes
 from dashboard.web.glossary import HELPS, LEGENDS
@@ -147,6 +147,18 @@ def chart(content: SafeString, drawn: Chart, id: str, title: str) -> SafeString:
     """A chart's figure and the same data as a table; the content is its caption."""
     parts = {"figure": drawn.figure, "table": drawn.table, "id": id, "title": title}
     return render_to_string("partials/chart.html", {**parts, "caption": SafeString(content.strip())})
+
+
+@register.simple_tag
+def cell_words(cell: str) -> str:
+    """A cell of a chart's table, with links to what a click on the picture opens."""
+    if not isinstance(cell, Links):
+        return cell
+    parts = (
+        format_html('<a href="{}">{}</a>', address, words) if address else escape(words)
+        for words, address in cell.links
+    )
+    return SafeString(", ".join(parts))
 
 
 # -- numbers -----------------------------------------------------------------------------------------------------

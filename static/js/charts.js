@@ -54,10 +54,30 @@ function figureOf(place) {
   return whole;
 }
 
-// A point's custom data is the page that it is about, where there is one: an address of this site.
-function follow({ points }) {
-  const address = points.map((point) => point.customdata).find((value) => typeof value === "string" && value.startsWith("/"));
-  if (address && !address.startsWith("//")) location.assign(address);
+// The page that a point is about, where there is one: an address of this site. See `linked` in charts/figure.py.
+function addressOf({ customdata, x, y, data }, { base = "", columns, rows }) {
+  const part = columns && data.type === "heatmap" ? `${columns[x]}${rows[y]}` : customdata;
+  const address = typeof part === "string" ? base + part : "";
+  return address.startsWith("/") && !address.startsWith("//") ? address : "";
+}
+
+function target(place, points) {
+  const meta = place.layout.meta;
+  return meta?.linked ? points.map((point) => addressOf(point, meta)).find(Boolean) : "";
+}
+
+function follow(place, { points, event }) {
+  const address = target(place, points);
+  if (!address) return;
+  if (event?.ctrlKey || event?.metaKey) window.open(address, "_blank", "noopener");
+  else location.assign(address);
+}
+
+// The pointer says whether a click leads anywhere.
+function listen(place) {
+  place.on("plotly_click", (clicked) => follow(place, clicked));
+  place.on("plotly_hover", ({ points }) => place.classList.toggle("fb-chart-over", Boolean(target(place, points))));
+  place.on("plotly_unhover", () => place.classList.remove("fb-chart-over"));
 }
 
 async function draw(place) {
@@ -67,7 +87,7 @@ async function draw(place) {
     const { data, layout } = figureOf(place);
     const isNew = !drawn.has(place);
     await Plotly.react(place, data, layout, config);
-    if (isNew) place.on("plotly_click", follow);
+    if (isNew) listen(place);
     drawn.add(place);
     place.dataset.drawn = document.documentElement.getAttribute("data-bs-theme");
   } catch (error) {

@@ -86,3 +86,20 @@ def test_names_that_look_like_html_are_shown_as_they_are(page: Page) -> None:
     expect(page.locator("#order_rates .annotation-text").nth(1)).to_contain_text("<script>")
     assert page.locator(".fb-chart svg a").count() == 0
     assert page.evaluate("document.querySelector('.fb-spark').getAttribute('aria-label')").startswith("<script>")
+
+
+def test_a_click_on_a_cell_opens_what_it_shows_and_so_does_its_table(page: Page) -> None:
+    page.goto("/charts?only=heatmap")
+    settled(page)
+    plot = page.locator("#heatmap .nsewdrag").first
+    box = plot.bounding_box()
+    assert box
+    place = {"x": box["width"] * 7.5 / 40, "y": box["height"] * 0.5 / 6}
+    plot.hover(position=place)
+    expect(page.locator("#heatmap .fb-chart-over")).to_have_count(1)
+    plot.click(position=place)
+    page.wait_for_url("**/charts?only=nothing&cell=1007a")
+    page.goto("/charts?only=heatmap")
+    page.locator("#heatmap summary").press("Enter")
+    page.get_by_role("link", name="1019").first.press("Enter")
+    page.wait_for_url("**&cell=1019a")

@@ -109,7 +109,9 @@ def _heatmap() -> heatmap.Heatmap:
         return heatmap.Cell.FAILED if run in bad and (test + run) % 7 else heatmap.Cell.PASSED
 
     cells = tuple(tuple(cell(test, run) for run in range(40)) for test in range(len(tests)))
-    return heatmap.Heatmap(tests, tuple(str(1_000 + run) for run in range(40)), cells)
+    runs = tuple(str(1_000 + run) for run in range(40))
+    where = {"base": "/charts?only=nothing&cell=", "run_parts": runs, "test_parts": tuple("abcdef")}
+    return heatmap.Heatmap(tests, runs, cells, **where)
 
 
 def _exposure() -> exposure.Exposure:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 
 from analytics.columns.codec import Columns
 from analytics.columns.query import values
@@ -72,7 +73,7 @@ def _cluster_context(project: Project, now: PageAnalysis, cluster: ClusterFindin
         "last": known.report(data["last_report"]),
         "signatures": [(signature, known.signature(signature["id"])) for signature in data["signatures"]],
         "failure": _failure(data),
-        "chart": _heatmap_chart(data, known),
+        "chart": _heatmap_chart(project, data, known),
         "drawn": min(len(tests), TESTS_DRAWN),
         "item": _priority(now.analysis, cluster),
     }
@@ -124,8 +125,8 @@ def _priority(analysis: Analysis | None, cluster: ClusterFinding) -> dict[str, A
 # -- what they did and said --------------------------------------------------------------------------------------
 
 
-def _heatmap_chart(data: dict[str, Any], known: Names) -> Chart:
-    """The heat map of the reports that are still stored, as a figure and a table."""
+def _heatmap_chart(project: Project, data: dict[str, Any], known: Names) -> Chart:
+    """The heat map of the reports that are still stored; each cell leads to what that test said in that run."""
     kept = [
         (at, report) for at, report_id in enumerate(data["reports"]) if (report := known.report(report_id)) is not None
     ]
@@ -134,6 +135,9 @@ def _heatmap_chart(data: dict[str, Any], known: Names) -> Chart:
         tests=tuple(known.test(number).name for number in data["tests"][: len(cells)]),
         runs=tuple(f"{report.placed_at:%d %b %H:%M}" for _, report in kept),
         cells=tuple(tuple(_CELLS[row[at]] for at, _ in kept) for row in cells),
+        base=f"{reverse('runs', args=(project.slug,))}/",
+        run_parts=tuple(f"{report.run}" for _, report in kept),
+        test_parts=tuple(f"/tests/{number}" for number in data["tests"][: len(cells)]),
     )
     return draw(heatmap, picture)
 

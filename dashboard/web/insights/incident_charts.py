@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from analytics.models import Analysis
 from dashboard.charts import incident_timeline
-from dashboard.charts.figure import Chart, Figure, Table, bars, count_axis, draw, figure, time_axis
+from dashboard.charts.figure import Chart, Figure, Table, bars, count_axis, draw, figure, link, linked, time_axis
 from dashboard.charts.palette import INCIDENT
 
 _EPOCH = date(1970, 1, 1)
@@ -32,6 +32,10 @@ class Week:
     incidents: int
     runs: int
 
+    def address(self, page: str) -> str:
+        """Where its incidents are listed."""
+        return f"{page}?week={self.monday}" if self.incidents else ""
+
 
 def weeks_of(analysis: Analysis | None, moments: Iterable[datetime]) -> list[Week]:
     """Every week of the window, those without an incident too; `moments` are when incidents were."""
@@ -51,14 +55,15 @@ def _monday(day: date) -> date:
     return day - timedelta(days=day.weekday())
 
 
-def trend(analysis: Analysis | None, moments: Iterable[datetime]) -> Chart:
+def trend(analysis: Analysis | None, moments: Iterable[datetime], page: str) -> Chart:
+    """Incidents by week; `page` lists them."""
     weeks = weeks_of(analysis, moments)
     headers = ("Week from", "Incidents", "Runs")
-    table = Table(headers, tuple((f"{week.monday}", f"{week.incidents:,}", f"{week.runs:,}") for week in weeks))
-    return Chart(_trend_figure(weeks), table)
+    rows = ((link(f"{week.monday}", week.address(page)), f"{week.incidents:,}", f"{week.runs:,}") for week in weeks)
+    return Chart(_trend_figure(weeks, page), Table(headers, tuple(rows)))
 
 
-def _trend_figure(weeks: list[Week]) -> Figure | None:
+def _trend_figure(weeks: list[Week], page: str) -> Figure | None:
     if not any(week.incidents for week in weeks):
         return None
     counts = bars(
@@ -68,8 +73,9 @@ def _trend_figure(weeks: list[Week]) -> Figure | None:
         INCIDENT,
         hovertext=[f"week from {week.monday}<br>{week.incidents:,} in {week.runs:,} runs" for week in weeks],
         hoverinfo="text",
+        customdata=[week.address(page) or None for week in weeks],
     )
     axis = count_axis("incidents per week", max(week.incidents for week in weeks))
     named = [week.monday.isoformat() for week in weeks][:: len(weeks) // 8 + 1]
     days = time_axis(tickvals=named, tickformat="%-d %b")
-    return figure([counts], height=240, bargap=0.3, showlegend=False, xaxis=days, yaxis=axis)
+    return linked(figure([counts], height=240, bargap=0.3, showlegend=False, xaxis=days, yaxis=axis))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
@@ -27,7 +27,7 @@ from dashboard.web.insights.incident_charts import timeline, trend
 from dashboard.web.insights.leads import incidents_lead
 from dashboard.web.page_context import PageContext
 from dashboard.web.paging import numbered_page
-from dashboard.web.query import choice, words
+from dashboard.web.query import choice, day, words
 from ingest.models import Project, Report
 
 PAGE_SIZE = 50
@@ -41,7 +41,7 @@ WHY = {
     "environment": ("names the machine", "Most failures name the environment, such as connection refused."),
 }
 """Rule -> in short, and as a sentence."""
-_KEPT = ("decided", "why", "host", "page")
+_KEPT = ("decided", "why", "host", "week", "page")
 """What of the page's question a decision comes back to."""
 
 
@@ -96,15 +96,17 @@ class IncidentQuery:
     decided: str
     why: str
     host: str
+    week: date | None
+    """Its first day, in UTC."""
 
     @classmethod
     def read(cls, query: QueryDict) -> "IncidentQuery":
         decided = choice(query, "decided", (OPEN, *Word.values))
-        return cls(decided, choice(query, "why", WHY), words(query, "host"))
+        return cls(decided, choice(query, "why", WHY), words(query, "host"), day(query, "week"))
 
     @property
     def narrowed(self) -> bool:
-        return bool(self.decided or self.why or self.host)
+        return bool(self.decided or self.why or self.host or self.week)
 
     def narrow(self, found: "QuerySet[IncidentFinding]") -> "QuerySet[IncidentFinding]":
         word = "report__incidentdecision__word"
@@ -112,6 +114,9 @@ class IncidentQuery:
             found = found.filter(**{f"{word}__isnull": True} if self.decided == OPEN else {word: self.decided})
         if self.why:
             found = found.filter(data__why__contains=self.why)
+        if self.week:
+            begin = datetime.combine(self.week, time.min, UTC)
+            found = found.filter(report__placed_at__gte=begin, report__placed_at__lt=begin + timedelta(weeks=1))
         return found.filter(data__host=self.host) if self.host else found
 
 
@@ -141,7 +146,7 @@ def _incident(finding: IncidentFinding, known: Names, decision: IncidentDecision
     )
 
 
-def timed(shown: list[Incident]) -> tuple[TimedIncident, ...]:
+def timed(project: Project, shown: list[Incident]) -> tuple[TimedIncident, ...]:
     """The incidents for the timeline, each starting and ending when its report was placed."""
     return tuple(
         TimedIncident(
@@ -153,6 +158,7 @@ def timed(shown: list[Incident]) -> tuple[TimedIncident, ...]:
             tests=incident.failing,
             state=incident.state,
             signature=incident.signature or "",
+            address=reverse("run", args=(project.slug, incident.report.run)),
         )
         for incident in shown
     )
@@ -181,9 +187,9 @@ def incident_list(request: HttpRequest, project: Project) -> HttpResponseBase:
         "page": page,
         "incidents": told(project, list(found[page.first - 1 : page.last])),
         "kept": urlencode({name: request.GET[name] for name in _KEPT if name in request.GET}),
-        "timeline": timeline(timed(drawn), now.analysis),
+        "timeline": timeline(timed(project, drawn), now.analysis),
         "drawn": DRAWN,
-        "trend": trend(now.analysis, _moments(every)),
+        "trend": trend(now.analysis, _moments(every), reverse("incidents", args=(project.slug,))),
         **_counts(PageContext.read(request, project), drawn, every, now.analysis),
     }
     return render(request, "insights/incidents.html", context)

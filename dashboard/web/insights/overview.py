@@ -165,7 +165,12 @@ def _charts(project: Project, days: list[dict[str, int]]) -> dict[str, Any]:
         reverse("runs", args=(project.slug,)),
     )
     rates = tuple(
-        rate_trend.DayRate(_day(day["day"]), rate_of(day["flaky_failed"], day["flaky_executed"])) for day in days
+        rate_trend.DayRate(
+            _day(day["day"]),
+            rate_of(day["flaky_failed"], day["flaky_executed"]),
+            per_day.address(_day(day["day"])) or "",
+        )
+        for day in days
     )
     trend, past = rate_trend.RateTrend(rates), _past(project)
     return {

@@ -17,7 +17,7 @@ from dashboard.web.decorators import project_page
 from dashboard.web.export import exported
 from dashboard.web.page_context import PageContext
 from dashboard.web.paging import keyset_page
-from dashboard.web.query import choice, words
+from dashboard.web.query import choice, day, words
 from dashboard.web.run.leads import runs_lead
 from ingest.models import Project, Report, Run
 from ingest.selectors import runs_of
@@ -56,11 +56,7 @@ class RunFilter:
 
     @classmethod
     def asked(cls, query: QueryDict) -> "RunFilter":
-        try:
-            day = date.fromisoformat(words(query, "day"))
-        except ValueError:
-            day = None
-        return cls(words(query, "branch"), choice(query, "end", _ASKED_FOR), words(query, "q"), day)
+        return cls(words(query, "branch"), choice(query, "end", _ASKED_FOR), words(query, "q"), day(query, "day"))
 
     def __bool__(self) -> bool:
         return bool(self.branch or self.end or self.search or self.day)
@@ -69,8 +65,6 @@ class RunFilter:
         """Of runs with their ends."""
         if self.branch:
             runs = runs.filter(branch=self.branch)
-        if self.day == date.max:
-            return runs.none()
         if self.day:
             begin = datetime.combine(self.day, time.min, UTC)
             runs = runs.filter(placed_at__gte=begin, placed_at__lt=begin + timedelta(days=1))

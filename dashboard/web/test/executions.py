@@ -2,14 +2,16 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
 
 import numpy as np
 from django.http import QueryDict
+from django.utils.http import urlencode
 
 from analytics.history.executions import CountedExecutions, History
 from analytics.kernel.executions import Flags
 from dashboard.charts.rate import Rate
-from dashboard.web.query import choice
+from dashboard.web.query import choice, day
 from dashboard.web.test.trends import UNITS, rates
 from ingest.models import Run
 from ingest.selectors import Execution
@@ -29,22 +31,53 @@ class ExecutionQuery:
     branch: str
     unit: str
     """By day or by week; empty leaves that to us."""
+    first_day: date | None = None
+    """The table alone is narrowed to these days, in UTC: the strip and the charts show what is around them."""
+    last_day: date | None = None
 
     @classmethod
     def read(cls, query: QueryDict, history: History) -> "ExecutionQuery":
         environment = choice(query, "environment", history.environments)
-        return cls(environment, choice(query, "branch", BRANCHES), choice(query, "by", UNITS))
+        days = day(query, "from"), day(query, "until")
+        return cls(environment, choice(query, "branch", BRANCHES), choice(query, "by", UNITS), *days)
 
     def __bool__(self) -> bool:
-        return bool(self.environment or self.branch)
+        return bool(self.environment or self.branch or self.first_day or self.last_day)
+
+    @property
+    def days(self) -> str:
+        """The days in words."""
+        if self.first_day and self.first_day == self.last_day:
+            return f"{self.first_day}"
+        ends = (("from", self.first_day), ("until", self.last_day))
+        return " ".join(f"{word} {end}" for word, end in ends if end)
+
+    def address(self, page: str, first_day: date, last_day: date) -> str:
+        """Where the executions of these days are listed, narrowed down as these are."""
+        asked = {"environment": self.environment, "branch": self.branch, "by": self.unit}
+        days = {"from": first_day, "until": last_day}
+        return f"{page}?{urlencode({name: value for name, value in asked.items() if value} | days)}#executions"
 
     def rows(self, history: History) -> Flags:
+        """Executions for the table and the export."""
+        kept = self.rows_of_all_days(history)
+        if self.first_day:
+            kept &= history.started >= _midnight(self.first_day)
+        if self.last_day:
+            kept &= history.started < _midnight(self.last_day + timedelta(days=1))
+        return kept
+
+    def rows_of_all_days(self, history: History) -> Flags:
         kept = history.everything
         if self.environment:
             kept &= history.environment == history.environments.index(self.environment)
         if self.branch:
             kept &= history.main == (self.branch == "default")
         return kept
+
+
+def _midnight(day: date) -> float:
+    return datetime.combine(day, time.min, UTC).timestamp()
 
 
 # -- the strip ---------------------------------------------------------------------------------------------------

@@ -1,10 +1,14 @@
 """A test's page put together: its history read once, its conclusions, and the sections that show both."""
 
+from collections.abc import Callable
+from datetime import date
+from functools import partial
 from typing import Any
 
 import numpy as np
 from django.db.models import Q
 from django.http import QueryDict
+from django.urls import reverse
 
 from analytics.columns.rows import test_row
 from analytics.history.evidence import EvidenceRows, Streak, evidence_in, failing_streak
@@ -58,12 +62,13 @@ def page_of(
         runs=runs,
         latent=latent,
     )
-    failed_test = _failed_test(now, known, evidence)
+    page = reverse("test", args=(project.slug, called.number))
+    failed_test = _failed_test(now, known, evidence, partial(ExecutionQuery("", "", "").address, page))
     like = likeness_section(project, now, called.test_name, known.row)
     return {
         **_names(project, test),
         **quarantine_panel(project, called),
-        **_strip_and_trend(history, ran, filters),
+        **_strip_and_trend(history, ran, filters, page),
         "analysed": now,
         "row": known.row if known.in_window else None,
         "lead": lead(known),
@@ -114,16 +119,17 @@ def _names(project: Project, test: Test) -> dict[str, Any]:
     }
 
 
-def _strip_and_trend(history: History, ran: CountedExecutions, filters: ExecutionQuery) -> dict[str, Any]:
+def _strip_and_trend(history: History, ran: CountedExecutions, filters: ExecutionQuery, page: str) -> dict[str, Any]:
     """The executions that the URL asks for, one by one and by day or week."""
-    chosen, days = filters.rows(history), trends.days_of(history)
+    chosen, days = filters.rows_of_all_days(history), trends.days_of(history)
     ran, over = ran.where(chosen), trends.periods(days[chosen], filters.unit)
+    listed = over.addresses(partial(filters.address, page))
     return {
         "query": filters,
         "branches": BRANCHES,
         "history": history,
         "strips": strips(history, ran.firsts, chosen),
-        "trend": _low(draw(rate_trend, trends.rate_trend(days, ran.firsts, over), _TREND_HEIGHT)),
+        "trend": _low(draw(rate_trend, trends.rate_trend(days, ran.firsts, over, listed), _TREND_HEIGHT)),
         "unit": over.unit,
     }
 
@@ -136,14 +142,17 @@ def _low(trend: Chart) -> Chart:
     return trend
 
 
-def _failed_test(now: PageAnalysis, known: LeadFacts, evidence: EvidenceRows) -> FailedTest | None:
-    """What the analysis keeps about the test, or None if it did not fail."""
+def _failed_test(
+    now: PageAnalysis, known: LeadFacts, evidence: EvidenceRows, address: Callable[[date, date], str]
+) -> FailedTest | None:
+    """What the analysis keeps about the test, or None if it did not fail; `address` lists executions of some days."""
     analysis, history, number = now.analysis, known.history, known.row.number
     found = test_finding(analysis, number) if known.in_window else {}
     if analysis is None or not found:
         return None
     prior, confidence = analysis.summary["prior"], analysis.parameters["confidence"]
     days = trends.days_of(history)
+    over = trends.periods(days, "")
     return FailedTest(
         project=known.project,
         analysis=analysis,
@@ -156,7 +165,8 @@ def _failed_test(now: PageAnalysis, known: LeadFacts, evidence: EvidenceRows) ->
         streak=known.streak,
         line_of=lines(history, [*evidence.rows, *_ends(known.streak)], known.runs),
         days=days,
-        over=trends.periods(days, ""),
+        over=over,
+        periods=over.addresses(address),
     )
 
 

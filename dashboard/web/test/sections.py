@@ -74,6 +74,8 @@ class FailedTest:
     """Rows of the history that evidence and streak speak of, as the page shows them."""
     days: Ints
     over: trends.Periods
+    periods: list[str]
+    """Where the executions of each period are listed."""
 
     @property
     def analysed(self) -> bool:
@@ -99,7 +101,8 @@ def _signatures(failed_test: FailedTest) -> Section:
     found = failed_test.finding["signatures"]
     names = {signature["id"]: short(signature["text"] or "no longer kept", 60) for signature in found}
     rows = rows_by_signature(failed_test.history, names)
-    share = trends.signature_share(failed_test.days, rows, {**names, OTHERS: "other signatures"}, failed_test.over)
+    texts, when = {**names, OTHERS: "other signatures"}, (failed_test.over, failed_test.periods)
+    share = trends.signature_share(failed_test.days, rows, texts, *when)
     part = {
         "signatures": signature_texts(failed_test.history.names, found),
         "failed": failed_test.row.failed,
@@ -297,7 +300,7 @@ def _rates(rows: list[dict[str, Any]], failed: str = "failed", executed: str = "
 
 def _durations(failed_test: FailedTest) -> Section:
     found = failed_test.finding["duration"]
-    chart = draw(durations, trends.durations(failed_test.ran))
+    chart = draw(durations, trends.durations(failed_test.history, failed_test.ran))
     words = f"{duration(found['passing'])} passing, {duration(found['failing'])} failing" if found else "not comparable"
     words = words if failed_test.analysed else _NOT_ANALYSED
     return Section(

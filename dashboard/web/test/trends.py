@@ -1,6 +1,6 @@
 """One test over time, as its charts take it: failure rate, what its failures said, how long it took."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 
@@ -42,6 +42,10 @@ class Periods:
         step = _DAYS[self.unit]
         return [_EPOCH + timedelta(days=self.first + step * at) for at in range(self.count)]
 
+    def addresses(self, address: Callable[[date, date], str]) -> list[str]:
+        """Of each period, by its first and last day."""
+        return [address(first, first + timedelta(days=_DAYS[self.unit] - 1)) for first in self.dates]
+
 
 def days_of(history: History) -> Ints:
     """By row: days since 1970, UTC."""
@@ -60,12 +64,12 @@ def periods(days: Ints, unit: str) -> Periods:
     return Periods(unit, first + step * left_out, count - left_out)
 
 
-def rate_trend(days: Ints, ran: CountedExecutions, over: Periods) -> RateTrend:
-    """Failure rate of each period; `days` by row of the history."""
+def rate_trend(days: Ints, ran: CountedExecutions, over: Periods, addresses: list[str]) -> RateTrend:
+    """Failure rate of each period, and where its executions are listed; `days` by row of the history."""
     at = over.of(days[ran.row])
     executed = np.bincount(at[at >= 0], minlength=over.count)
     failed = np.bincount(at[(at >= 0) & ran.failing], minlength=over.count)
-    return RateTrend(tuple(map(DayRate, over.dates, rates(failed, executed))))
+    return RateTrend(tuple(map(DayRate, over.dates, rates(failed, executed), addresses)))
 
 
 def rates(failed: Ints, executed: Ints) -> list[Rate]:
@@ -75,17 +79,23 @@ def rates(failed: Ints, executed: Ints) -> list[Rate]:
 
 
 def signature_share(
-    days: Ints, failures: Mapping[int, list[int]], names: Mapping[int, str], over: Periods
+    days: Ints, failures: Mapping[int, list[int]], names: Mapping[int, str], over: Periods, addresses: list[str]
 ) -> SignatureShare:
     """Failures of each period by signature; `failures` has rows of the history by signature."""
     counts = []
     for signature, rows in failures.items():
         at = over.of(days[np.array(rows, dtype=np.int64)])
         counts.append(SignatureCounts(names[signature], tuple(np.bincount(at[at >= 0], minlength=over.count).tolist())))
-    return SignatureShare(tuple(over.dates), tuple(counts))
+    return SignatureShare(tuple(over.dates), tuple(counts), tuple(addresses))
 
 
-def durations(ran: CountedExecutions) -> Durations:
+def durations(history: History, ran: CountedExecutions) -> Durations:
     known = np.isfinite(ran.seconds)
-    passing, failing = ran.seconds[known & ~ran.failing], ran.seconds[known & ran.failing]
-    return Durations(tuple(passing.tolist()), tuple(failing.tolist()))
+    groups = (known & ~ran.failing, known & ran.failing)
+    base = f"{history.around[0]}/"
+    return Durations(
+        *(tuple(ran.seconds[chosen].tolist()) for chosen in groups),
+        *(tuple(ran.row[chosen].tolist()) for chosen in groups),
+        base=base,
+        address=lambda row: history.address(row).removeprefix(base),
+    )
