@@ -37,7 +37,7 @@ def number(query: QueryDict, name: str, default: int) -> int:
 def day(query: QueryDict, name: str) -> date | None:
     """A day as `2026-03-02`; None for anything that is none."""
     try:
-        asked = date.fromisoformat(words(query, name))
+        found = date.fromisoformat(words(query, name))
     except ValueError:
         return None
-    return min(asked, _LAST_DAY)
+    return min(found, _LAST_DAY)

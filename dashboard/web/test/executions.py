@@ -54,9 +54,9 @@ class ExecutionQuery:
 
     def address(self, page: str, first_day: date, last_day: date) -> str:
         """Where the executions of these days are listed, narrowed down as these are."""
-        asked = {"environment": self.environment, "branch": self.branch, "by": self.unit}
+        kept = {"environment": self.environment, "branch": self.branch, "by": self.unit}
         days = {"from": first_day, "until": last_day}
-        return f"{page}?{urlencode({name: value for name, value in asked.items() if value} | days)}#executions"
+        return f"{page}?{urlencode({name: value for name, value in kept.items() if value} | days)}#executions"
 
     def rows(self, history: History) -> Flags:
         """Executions for the table and the export."""
