@@ -163,6 +163,7 @@ CELERY_BEAT_SCHEDULE = {
     "analyses": {"task": "analyses.sweep", "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS}},
     "quarantines": {"task": "quarantines.expire", "schedule": 60, "options": {"expires": 60}},
     "notifications": {"task": "notifications.sweep", "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS}},
+    "alerts": {"task": "alerts.sweep", "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS}},
     "tickets": {"task": "tickets.sweep", "schedule": 60, "options": {"expires": 60}},
     "pulls": {"task": "pulls.sweep", "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS}},
     "digests": {"task": "digests.sweep", "schedule": 300, "options": {"expires": 300}},

@@ -12,7 +12,9 @@ from analytics.why import services as differences
 from dashboard.celery import app
 from dashboard.demo import decisions
 from dashboard.demo import services as demo
-from dashboard.notify import deliveries, digests, experiments, fan_out
+from dashboard.notify import deliveries, digests, experiments, fan_out, quiet_deliveries
+from dashboard.notify.alerts import decisions as alerts
+from dashboard.notify.alerts import uploads as upload_alerts
 from dashboard.notify.pulls import services as pulls
 from dashboard.notify.tickets import watch
 from dashboard.ops import logs
@@ -67,6 +69,7 @@ def sweep_uploads() -> None:
 def refresh_analysis(project_id: int) -> None:
     if refreshing.refresh_run(project_id=project_id) is not None:
         pulls.pull_reports_ask_again(project_id=project_id)
+        _wake(decide_alerts, project_id, "alerts")
         _wake(apply_policy, project_id, "the policy, after the next analysis")
         if refreshing.is_due(project_id=project_id):  # whoever was woken for it found this one running
             _wake(refresh_analysis, project_id, "the analysis")
@@ -90,9 +93,23 @@ def expire_quarantines() -> None:
 @app.task(name="notifications.sweep")
 def sweep_notifications() -> None:
     fan_out.notifications_spread()
+    quiet_deliveries.held_deliveries_release()
     for delivery_id in deliveries.deliveries_due():
         # One that nobody took before the next sweep is handed out again.
         send_delivery.apply_async((delivery_id,), expires=settings.SWEEP_SECONDS)
+
+
+@app.task(name="alerts.sweep")
+def sweep_alerts() -> None:
+    upload_alerts.upload_errors_alert()
+    upload_alerts.silences_alert()
+    for project_id in alerts.projects_due():
+        decide_alerts.apply_async((project_id,), expires=settings.SWEEP_SECONDS)
+
+
+@app.task(name="alerts.decide")
+def decide_alerts(project_id: int) -> None:
+    alerts.alerts_decide(project_id=project_id)
 
 
 @app.task(name="deliveries.send")

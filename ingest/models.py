@@ -244,6 +244,7 @@ class Upload(models.Model):
             ),
             models.Index(fields=("project", "received_at", "id"), name="upload_turn", condition=Q(state="received")),
             models.Index(fields=("experiment",), name="upload_experiment", condition=Q(experiment__isnull=False)),
+            models.Index(fields=("finished_at",), name="upload_error", condition=Q(state__in=("rejected", "failed"))),
         )
 
     @property

@@ -1,6 +1,7 @@
 """Writes: channels. A secret goes in and never comes out; a changed address takes its secret with it."""
 
 from dataclasses import dataclass
+from datetime import time
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -11,11 +12,15 @@ from django.utils import timezone
 from dashboard.notify.deliveries import channel_note
 from dashboard.notify.encryption import seal
 from dashboard.notify.messages import trial_message
-from dashboard.notify.models import Channel, NotifySettings
+from dashboard.notify.models import Channel, Delivery, NotifySettings
+from dashboard.notify.quiet_hours import known_zones
 from dashboard.notify.safe_http import Refused, target_of
+from dashboard.notify.severity import Severity
 from dashboard.notify.transport import Outcome, send_to_channel
 from dashboard.people.audit import audit
 from dashboard.people.throttling import Rate, TooOften, take
+from dashboard.quarantine.labels.models import QUERY_LENGTH
+from dashboard.quarantine.labels.query import read_query
 from dashboard.quarantine.models import Notification
 from ingest.models import Project
 
@@ -31,6 +36,12 @@ class BadField(Exception):
 MOST = 50
 """Channels of one project."""
 _TRIALS = Rate(10, 60)
+LONGEST_SILENCE = 24 * 31
+KEPT = (
+    *("name", "kind", "wants", "owner", "pace", "enabled", "severity", "only", "rate_threshold", "silence_hours"),
+    *("quiet_from", "quiet_until", "time_zone", "quiet_passes"),
+)
+"""What is said of a channel and shown again."""
 SECRET = 16
 """Characters that a secret has at least."""
 
@@ -51,6 +62,14 @@ class ChannelValues:
     owner: str = ""
     pace: str = Channel.Pace.AT_ONCE
     enabled: bool = True
+    severity: str = Severity.INFO
+    only: str = ""
+    rate_threshold: float | None = None
+    silence_hours: int | None = None
+    quiet_from: time | None = None
+    quiet_until: time | None = None
+    time_zone: str = "UTC"
+    quiet_passes: str = ""
 
 
 def channel_create(*, project: Project, wanted: ChannelValues, by: str) -> Channel:
@@ -79,7 +98,10 @@ def channel_update(*, channel: Channel, wanted: ChannelValues) -> tuple[Channel,
         values |= {"failures": 0, "last_error": "", **_sealed(wanted, wanted.address or "")}
     elif wanted.secret is not None:
         values["secret"] = seal(_secret(wanted))
+    if values["rate_threshold"] != seen.rate_threshold:
+        values["rate_above_since"] = None
     Channel.objects.filter(pk=seen.pk).update(**values)
+    Delivery.objects.filter(channel=seen, state=Delivery.State.HELD).update(due_at=timezone.now())
     changed = Channel.objects.get(pk=seen.pk)
     audit(
         "channels.update",
@@ -93,8 +115,9 @@ def channel_update(*, channel: Channel, wanted: ChannelValues) -> tuple[Channel,
 
 def _audit_values(channel: Channel) -> dict[str, Any]:
     """A channel's values for the audit log, limited to what its page shows anyway."""
-    names = ("name", "kind", "hint", "wants", "owner", "pace", "enabled")
-    return {name: getattr(channel, name) for name in names} | {"signed": bool(channel.secret)}
+    values = {name: getattr(channel, name) for name in ("hint", *KEPT)}
+    shown = {name: f"{value:%H:%M}" if isinstance(value, time) else value for name, value in values.items()}
+    return shown | {"signed": bool(channel.secret)}
 
 
 @transaction.atomic
@@ -126,14 +149,38 @@ def _plain(wanted: ChannelValues) -> dict[str, Any]:
     unknown = set(wanted.wants) - set(Notification.Kind.values)
     if wanted.kind not in Channel.Kind.values or wanted.pace not in Channel.Pace.values or unknown:
         raise BadChannel("kind", "There is no such kind.")
-    return {
-        "name": wanted.name,
-        "kind": wanted.kind,
-        "wants": sorted(wanted.wants),
-        "owner": wanted.owner,
-        "pace": wanted.pace,
-        "enabled": wanted.enabled,
-    }
+    if wanted.severity not in Severity.values or wanted.quiet_passes not in ("", *Severity.values):
+        raise BadChannel("severity", "There is no such severity.")
+    _check_thresholds(wanted)
+    _check_quiet_hours(wanted)
+    values = {name: getattr(wanted, name) for name in KEPT}
+    return {**values, "wants": sorted(wanted.wants), "only": _understood(wanted.only)}
+
+
+def _understood(written: str) -> str:
+    """The query as it was understood."""
+    query = str(read_query(written))
+    if len(query) > QUERY_LENGTH or "\0" in query:
+        raise BadChannel("only", f"A query has at most {QUERY_LENGTH} characters.")
+    return query
+
+
+def _check_thresholds(wanted: ChannelValues) -> None:
+    if wanted.rate_threshold is not None and not 0 < wanted.rate_threshold < 1:
+        raise BadChannel("rate_threshold", "A threshold lies between 0 and 100 %.")
+    if wanted.silence_hours is not None and not 1 <= wanted.silence_hours <= LONGEST_SILENCE:
+        raise BadChannel("silence_hours", f"Say between 1 and {LONGEST_SILENCE} hours.")
+
+
+def _check_quiet_hours(wanted: ChannelValues) -> None:
+    if (wanted.quiet_from is None) != (wanted.quiet_until is None):
+        raise BadChannel("quiet_until", "Quiet hours have a beginning and an end.")
+    if wanted.quiet_from is not None and wanted.quiet_from == wanted.quiet_until:
+        raise BadChannel(
+            "quiet_until", "Quiet hours that end when they begin would be all day: switch the channel off."
+        )
+    if wanted.time_zone not in known_zones():
+        raise BadChannel("time_zone", "There is no such time zone; there is Europe/Berlin, or UTC.")
 
 
 def _sealed(wanted: ChannelValues, address: str) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from django.conf import settings
@@ -15,11 +16,16 @@ from analytics.columns.query import Choice, Sort, chosen_rows, sorted_rows
 from analytics.columns.rows import test_rows
 from analytics.models import Analysis, PriorityFinding
 from analytics.selectors import current_tests
+from dashboard.notify.audience import Audience
 from dashboard.notify.formats.digest import FIX_FIRST, Digest, DigestProject, Entry, digest_message
 from dashboard.notify.formats.mail import mail_is_set
+from dashboard.notify.formats.message import item
 from dashboard.notify.messages import address, called, quarantine_address, test_address
 from dashboard.notify.models import Channel, Delivery, DigestMade, NotifySettings
-from dashboard.quarantine.models import Quarantine, QuarantineEvent
+from dashboard.notify.news import News, message_of
+from dashboard.notify.quiet_deliveries import delivery_for
+from dashboard.quarantine.labels.selectors import fitting_numbers
+from dashboard.quarantine.models import Notification, Quarantine, QuarantineEvent
 from dashboard.quarantine.owners.store import owner_book, owner_of
 from dashboard.quarantine.progress import progresses
 from dashboard.quarantine.selectors import members_of
@@ -29,6 +35,11 @@ from ingest.models import Project, Test
 logger = logging.getLogger(__name__)
 _SOON = timedelta(days=7)
 _NEWEST = 50
+_ALERTS = (
+    *(Notification.Kind.MAIN_BROKEN, Notification.Kind.MAIN_MENDED, Notification.Kind.INCIDENT),
+    *(Notification.Kind.FLAKY_RATE, Notification.Kind.UPLOAD_ERROR, Notification.Kind.NO_UPLOADS),
+)
+"""Kinds that have no section of their own."""
 _BEGAN = (Action.QUARANTINE, Action.APPROVE)
 _ENDED = (Action.RELEASE, Action.FIX, Action.EXPIRE, Action.REOPEN)
 
@@ -54,7 +65,7 @@ def digest_make(*, project_id: int, now: datetime | None = None) -> int:
     try:
         with transaction.atomic():
             DigestMade.objects.create(project=project, day=now.date(), at=now)
-            made = list(_deliveries(project, digest, now))
+            made = list(_deliveries(project, digest, since, now))
             Delivery.objects.bulk_create(made, ignore_conflicts=True)
     except IntegrityError:  # another worker made it
         return 0
@@ -80,19 +91,33 @@ def _anybody(project: Project) -> bool:
     return _mails_owners(project) or bool(_daily(project))
 
 
-def _deliveries(project: Project, digest: Digest, now: datetime) -> Iterator[Delivery]:
+def _deliveries(project: Project, digest: Digest, since: datetime, now: datetime) -> Iterator[Delivery]:
     """The digest's deliveries; recipients with an empty digest get none."""
     day, place = f"{now:%Y-%m-%d}", DigestProject(project.name, project.slug, address("project", project.slug))
-    places: list[tuple[Channel | None, str, str]] = [(channel, "", channel.owner) for channel in _daily(project)]
-    if _mails_owners(project):
-        places += [(None, owner, owner) for owner in digest.owners if _is_mail(owner)]
-    for channel, recipient, owner in places:
-        owner_digest = digest.of(owner) if owner else digest
-        if not owner_digest.is_empty:
-            message = digest_message(owner_digest, place, day=day, owner=owner)
-            yield Delivery(
-                project=project, channel=channel, recipient=recipient, key=f"digest:{day}", message=message.as_json()
-            )
+    key = f"digest:{day}"
+    for channel in _daily(project):
+        theirs = _channel_digest(channel, digest, since, now)
+        if not theirs.is_empty:
+            yield delivery_for(channel, digest_message(theirs, place, day=day, owner=channel.owner), key=key, now=now)
+    for owner in digest.owners if _mails_owners(project) else ():
+        theirs = digest.of(owner)
+        if _is_mail(owner) and not theirs.is_empty:
+            message = digest_message(theirs, place, day=day, owner=owner)
+            yield Delivery(project=project, recipient=owner, key=key, message=message.as_json())
+
+
+def _channel_digest(channel: Channel, digest: Digest, since: datetime, now: datetime) -> Digest:
+    """The part of a channel's owner and tests, with the alerts that it asks for."""
+    theirs = digest.of(channel.owner) if channel.owner else digest
+    fitting = fitting_numbers(channel.project, channel.only)
+    if fitting is not None:
+        theirs = theirs.among(fitting)
+    rows = Notification.objects.filter(project=channel.project, kind__in=_ALERTS, created_at__gt=since)
+    alerts = (Audience(News.of([row])).news_for(channel) for row in rows.filter(created_at__lte=now).order_by("pk"))
+    messages = (message_of(news) for news in alerts if news is not None)
+    return replace(
+        theirs, alerts=tuple(item(message.title, message.sentence, message.url) for message in messages if message)
+    )
 
 
 def _is_mail(owner: str) -> bool:
@@ -144,6 +169,7 @@ def _entries(
             row.owner,
             note_of.get(row.pk, row.reason),
             quarantine_address(project, row),
+            tuple(test.number for test in tests.get(row.pk, [])),
         )
         for row in rows
     )
@@ -194,7 +220,7 @@ def _named(project: Project, notes: Mapping[int, str]) -> tuple[Entry, ...]:
     tests = {test.number: test for test in Test.objects.filter(project=project, number__in=notes)}
     book = owner_book(project)
     return tuple(
-        Entry(tests[number].name, owner_of(book, [tests[number]]), note, test_address(project, number))
+        Entry(tests[number].name, owner_of(book, [tests[number]]), note, test_address(project, number), (number,))
         for number, note in notes.items()
         if number in tests
     )

@@ -1,4 +1,4 @@
-"""From a notification in the queue to what is said of it."""
+"""What is said of quarantines, the policy and experiments; and the addresses of pages in messages."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -24,19 +24,6 @@ _TITLES = {
     Kind.ORDER_DEPENDENT: "{what}: depends on the order of tests, shown by an experiment",
 }
 """What happened, in a line."""
-
-
-def message_of(notification: Notification) -> Message | None:
-    """None where what it speaks of is gone."""
-    project = notification.project
-    if notification.kind == Kind.CAP_REACHED:
-        return cap_message(project, notification.payload)
-    if notification.kind == Kind.ORDER_DEPENDENT:
-        return order_message(project, notification.payload)
-    found = Quarantine.objects.filter(project=project, pk=notification.payload.get("quarantine")).first()
-    if found is None:
-        return None
-    return quarantine_message(project, Kind(notification.kind), found, notification.payload)
 
 
 # -- a quarantine ------------------------------------------------------------------------------------------------
@@ -149,6 +136,6 @@ def trial_message(project: Project) -> Message:
         project=clean(project.name),
         slug=project.slug,
         title="A test message from Flakeboard",
-        sentence="This channel works: what happens to quarantines of this project will be told here.",
+        sentence="This channel works: alerts and news of this project will arrive here.",
         url=address("notifications", project.slug),
     )

@@ -1,10 +1,13 @@
 """Where a project's news go, what became of each, and the tracker that tickets are opened in."""
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
 from dashboard.notify.encryption import unseal
+from dashboard.notify.severity import Severity
+from dashboard.quarantine.labels.models import QUERY_LENGTH
 from dashboard.quarantine.models import Notification, Quarantine
 from ingest.models import Project
 
@@ -39,6 +42,22 @@ class Channel(models.Model):
     owner = models.CharField(max_length=255, blank=True)
     """Only what concerns this owner; empty for all."""
     pace = models.CharField(max_length=7, choices=Pace, default=Pace.AT_ONCE)
+    severity = models.CharField(max_length=8, choices=Severity, default=Severity.INFO, db_default=Severity.INFO)
+    """The least that it receives."""
+    only = models.CharField(max_length=QUERY_LENGTH, blank=True, default="", db_default="")
+    """Only what concerns tests that fit this query, such as label:payments; empty for all."""
+    rate_threshold = models.FloatField(null=True)
+    """The share of runs failed by flaky tests above which it is alerted; null for never."""
+    rate_above_since = models.DateTimeField(null=True)
+    """When the share went above the threshold; null while it is not."""
+    silence_hours = models.PositiveSmallIntegerField(null=True)
+    """After so many hours without an upload it is alerted; null for never."""
+    quiet_from = models.TimeField(null=True)
+    quiet_until = models.TimeField(null=True)
+    """Both or neither, by the clock of the time zone: what comes between them is sent together when they end."""
+    time_zone = models.CharField(max_length=64, default="UTC", db_default="UTC")
+    quiet_passes = models.CharField(max_length=8, choices=Severity, blank=True, default="", db_default="")
+    """The least that is sent in quiet hours all the same; empty for nothing."""
     enabled = models.BooleanField(default=True)
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.CharField(max_length=255, blank=True)
@@ -73,6 +92,10 @@ class Delivery(models.Model):
         SENT = "sent"
         FAILED = "failed"
         """Given up; the error says why."""
+        HELD = "held"
+        """Until the channel's quiet hours end."""
+        JOINED = "joined"
+        """Part of another message, after quiet hours."""
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="deliveries", db_index=False)
     channel = models.ForeignKey(Channel, models.CASCADE, null=True, related_name="deliveries", db_index=False)
@@ -107,6 +130,7 @@ class Delivery(models.Model):
         indexes = (
             models.Index(fields=("project", "-id"), name="delivery_newest"),
             models.Index(fields=("due_at",), name="delivery_due", condition=Q(state__in=("waiting", "sending"))),
+            models.Index(fields=("due_at",), name="delivery_held", condition=Q(state="held")),
         )
 
 
@@ -116,6 +140,24 @@ class NotifySettings(models.Model):
     project = models.OneToOneField(Project, models.CASCADE, related_name="notify_settings")
     mail_owners = models.BooleanField(default=True)
     """Owners that are e-mail addresses get a digest of their own."""
+
+
+class AlertWatch(models.Model):
+    """What was known of a project when alerts were last decided: the next decision alerts to what is new since.
+
+    The row is locked while alerts are decided, so that two workers never decide the same."""
+
+    project = models.OneToOneField(Project, models.CASCADE, related_name="alert_watch")
+    analysis = models.BigIntegerField(null=True)
+    """The id of the analysis that was last decided on; null before the first one."""
+    flaky = ArrayField(models.IntegerField(), default=list)
+    """Numbers of the tests that were flaky in it."""
+    incidents = ArrayField(models.BigIntegerField(), default=list)
+    """Ids of the reports that it took for incidents."""
+    broken = models.ForeignKey(Notification, models.SET_NULL, null=True, db_index=False)
+    """The alert that the default branch is broken; null where it is not, as far as people were told."""
+    due_at = models.DateTimeField(null=True)
+    """When to decide again without a new analysis; null for not."""
 
 
 class DigestMade(models.Model):

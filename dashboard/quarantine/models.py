@@ -226,6 +226,13 @@ class Notification(models.Model):
         EXPIRED = "expired"
         CAP_REACHED = "cap_reached"
         ORDER_DEPENDENT = "order_dependent"
+        NEW_FLAKY = "new_flaky"
+        MAIN_BROKEN = "main_broken"
+        MAIN_MENDED = "main_mended"
+        INCIDENT = "incident"
+        FLAKY_RATE = "flaky_rate"
+        UPLOAD_ERROR = "upload_error"
+        NO_UPLOADS = "no_uploads"
 
     project = models.ForeignKey(Project, models.CASCADE)
     kind = models.CharField(max_length=20, choices=Kind)

@@ -317,10 +317,16 @@ def policy_set(*, project: Project, settings: PolicySettings, version: int, acto
 
 
 def notify(
-    *, project_id: int, kind: Notification.Kind, key: str, target: str = "", payload: Mapping[str, Any] | None = None
+    *,
+    project_id: int,
+    kind: Notification.Kind,
+    key: str,
+    target: str = "",
+    payload: Mapping[str, Any] | None = None,
+    due_at: datetime | None = None,
 ) -> bool:
     """Put a notification into the queue, once for its key. True where it is new."""
-    _, new = Notification.objects.get_or_create(
-        project_id=project_id, key=key, defaults={"kind": kind, "target": target, "payload": dict(payload or {})}
-    )
+    values = {"kind": kind, "target": target, "payload": dict(payload or {})}
+    due = {"due_at": due_at} if due_at is not None else {}
+    _, new = Notification.objects.get_or_create(project_id=project_id, key=key, defaults=values | due)
     return new

@@ -241,7 +241,7 @@ def _old_decisions(project_id: int, cutoffs: Cutoffs) -> "QuerySet[GateDecision]
 def _old_deliveries(project_id: int, cutoffs: Cutoffs) -> "QuerySet[Delivery] | None":
     if cutoffs.deliveries is None:
         return None
-    done = (Delivery.State.SENT, Delivery.State.FAILED)
+    done = (Delivery.State.SENT, Delivery.State.FAILED, Delivery.State.JOINED)
     return Delivery.objects.filter(project_id=project_id, state__in=done, created_at__lt=cutoffs.deliveries)
 
 

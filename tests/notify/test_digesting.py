@@ -93,7 +93,7 @@ def test_channels_get_their_owners_part_and_nothing_on_an_empty_day(project: Pro
     told = {delivery.channel_id: delivery.message for delivery in Delivery.objects.all()}
     assert set(told) == {whole.pk, cart.pk}
     assert told[cart.pk]["data"] | {"fix_first": 0} == {
-        "proposed": 1, "quarantined": 0, "expiring": 0, "ready": 0, "ended": 0, "flaky": 0, "fix_first": 0,
+        "alerts": 0, "proposed": 1, "quarantined": 0, "expiring": 0, "ready": 0, "ended": 0, "flaky": 0, "fix_first": 0,
     }  # fmt: skip
     assert told[whole.pk]["data"]["quarantined"] == 2
 

@@ -82,3 +82,29 @@ def test_what_a_killed_worker_held_is_taken_over(server: Server, receiver: Recei
     until(lambda: deliveries(server)[1] == ("sent", 2), 60, "another worker sends it")
     same = {one.headers["x-flakeboard-delivery"] for one in receiver.received[1:]}
     assert len(same) == 1, "the receiver can tell that it is the same"
+
+
+def test_an_alert_that_was_decided_when_the_worker_was_killed_arrives_once(server: Server, receiver: Receiver) -> None:
+    """Killed between deciding and sending: while it waits to store the delivery."""
+    receiver.received.clear()
+    receiver.answers = [Says()]
+    connection = psycopg2.connect(host=str(server.home / "run"), user="flakeboard", dbname="flakeboard")
+    with connection, connection.cursor() as cursor:
+        cursor.execute("UPDATE ingest_upload SET received_at = now() - interval '2 hours'")
+    with connection, connection.cursor() as cursor:
+        cursor.execute("LOCK TABLE notify_delivery IN SHARE MODE")
+        post(server, "channels", {"name": "alerts", "kind": "webhook", "address": receiver.url, "silence_hours": 1})
+        until(lambda: alerts(server) == [(False,)], 60, "it is decided")
+        until(lambda: server.query(_WAITS) == [(True,)], 60, "a worker waits to store the delivery")
+        until(lambda: server.kill("celery", "worker"), 20, "the worker is killed")
+    connection.close()
+    until(lambda: [got.json()["kind"] for got in receiver.received] == ["no_uploads"], 90, "another worker sends it")
+    until(lambda: alerts(server) == [(True,)], 30, "it is noted as done")
+    assert deliveries(server)[2:] == [("sent", 1)] and len(receiver.received) == 1
+
+
+_WAITS = "SELECT count(*) > 0 FROM pg_locks WHERE relation = 'notify_delivery'::regclass AND NOT granted"
+
+
+def alerts(server: Server) -> list[tuple[Any, ...]]:
+    return server.query("SELECT sent_at IS NOT NULL FROM quarantine_notification WHERE kind = 'no_uploads'")

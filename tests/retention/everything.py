@@ -18,6 +18,7 @@ from analytics.models import (
     Refresh,
 )
 from dashboard.notify.models import (
+    AlertWatch,
     Channel,
     CodeHost,
     Delivery,
@@ -83,6 +84,7 @@ def furnish(project: Project) -> None:
     channel = Channel.objects.create(project=project, name="mail", kind="email", address="", hint="a@b")
     told = Notification.objects.create(project=project, kind="proposed", key="one")
     Delivery.objects.create(project=project, channel=channel, notification=told, key="one", message={})
+    AlertWatch.objects.create(project=project, broken=told)
     NotifySettings.objects.create(project=project)
     TrackerSettings.objects.create(project=project)
     CodeHost.objects.create(project=project, kind=CodeHost.Kind.GITHUB, repository="corp/shop")

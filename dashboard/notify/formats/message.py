@@ -47,7 +47,7 @@ class Section:
 @dataclass(frozen=True, slots=True)
 class Message:
     kind: str
-    """As `Notification.Kind` says it; `digest` or `test` besides."""
+    """As `Notification.Kind` says it; `digest`, `gathered` or `test` besides."""
     project: str
     slug: str
     title: str
@@ -57,6 +57,8 @@ class Message:
     sections: tuple[Section, ...] = ()
     url: str = ""
     owner: str = ""
+    severity: str = ""
+    """As `Severity` says it; empty for digests and test messages."""
     data: Mapping[str, Any] | None = None
     """For programs: ids and numbers."""
 
