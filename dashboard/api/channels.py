@@ -17,6 +17,7 @@ from dashboard.api.request_body import sent, token_actor
 from dashboard.api.schema import INVALID
 from dashboard.api.upload.schema import ERRORS, TOO_OFTEN
 from dashboard.notify.channels import (
+    KEPT,
     BadChannel,
     ChannelValues,
     channel_create,
@@ -25,10 +26,13 @@ from dashboard.notify.channels import (
     channel_update,
 )
 from dashboard.notify.models import Channel
+from dashboard.notify.severity import Severity
+from dashboard.quarantine.labels.models import QUERY_LENGTH
 from dashboard.quarantine.models import Notification
 
 CHANNEL_KINDS = tuple(Channel.Kind.values)
 PACES = tuple(Channel.Pace.values)
+SEVERITIES = tuple(Severity.values)
 NEWS = tuple(Notification.Kind.values)
 
 
@@ -45,6 +49,36 @@ class _SaidSerializer(serializers.Serializer):
     )
     pace = serializers.ChoiceField(PACES, required=False, help_text="At once, or a daily digest.")
     enabled = serializers.BooleanField(required=False)
+    severity = serializers.ChoiceField(
+        SEVERITIES, required=False, help_text="The least that it receives: info (everything), warning or critical."
+    )
+    only = serializers.CharField(
+        max_length=QUERY_LENGTH,
+        required=False,
+        allow_blank=True,
+        help_text="Only what concerns tests that fit this query, as `query` of `GET tests`: label:payments owner:@a.",
+    )
+    rate_threshold = serializers.FloatField(
+        required=False,
+        allow_null=True,
+        help_text="Alert when flaky tests alone failed a greater share of the runs of the last 7 days, such as 0.05.",
+    )
+    silence_hours = serializers.IntegerField(
+        required=False, allow_null=True, help_text="Alert after so many hours without an upload."
+    )
+    quiet_from = serializers.TimeField(
+        required=False, allow_null=True, format="%H:%M", help_text="When quiet hours begin, such as 22:00."
+    )
+    quiet_until = serializers.TimeField(
+        required=False, allow_null=True, format="%H:%M", help_text="When they end, and what came is sent together."
+    )
+    time_zone = serializers.CharField(max_length=64, required=False, help_text="Of the quiet hours: Europe/Berlin.")
+    quiet_passes = serializers.ChoiceField(
+        SEVERITIES,
+        required=False,
+        allow_blank=True,
+        help_text="The least that is sent in quiet hours all the same; empty: nothing.",
+    )
 
 
 class ChannelSerializer(_SaidSerializer):
@@ -94,7 +128,6 @@ class TrialSerializer(serializers.Serializer):
 
 
 _LARGEST = 2**63 - 1
-_KEPT = ("name", "kind", "wants", "owner", "pace", "enabled")
 
 
 @contextmanager
@@ -106,7 +139,7 @@ def _answer_bad_channel() -> Iterator[None]:
 
 
 def _channel_body(channel: Channel, **more: Any) -> dict[str, Any]:
-    kept = (*_KEPT, "hint", "is_failing", "failures", "last_success_at", "last_error_at", "last_error")
+    kept = (*KEPT, "hint", "is_failing", "failures", "last_success_at", "last_error_at", "last_error")
     values = {name: getattr(channel, name) for name in (*kept, "created_at", "created_by")}
     return {"id": channel.pk, "signed": bool(channel.secret), **values, **more}
 
@@ -171,7 +204,7 @@ class ChannelView(OneChannelView):
     )
     def patch(self, request: Request, slug: str, channel_id: int) -> Response:
         channel, values = self.channel(), sent(ChannelChangeSerializer, request)
-        kept = {name: getattr(channel, name) for name in _KEPT}
+        kept = {name: getattr(channel, name) for name in KEPT}
         with _answer_bad_channel():
             changed, cleared = channel_update(channel=channel, wanted=_wanted({**kept, **values}))
         return Response(ChangedChannelSerializer(_channel_body(changed, secret_cleared=cleared)).data)

@@ -7,16 +7,19 @@ import pytest
 from django.db import connection
 from django.test import Client
 
+from analytics.services import analysis_refresh
 from dashboard.notify.deliveries import deliveries_due, delivery_send
 from dashboard.notify.encryption import Unsealable, seal, unseal
 from dashboard.notify.fan_out import notifications_spread
 from dashboard.notify.models import Channel, TrackerSettings
-from ingest.models import Project
+from dashboard.quarantine.labels.services import labels_set
+from ingest.models import Project, Test
 from ingest.services import project_create
 from tests.dashboard.openapi import Schema
 from tests.database_text import whole_database
 from tests.notify.conftest import SECRET, Open
 from tests.notify.receiver import Receiver, Says
+from tests.quarantine.conftest import report
 from tests.web.reading import queries
 
 PAGE = "/projects/shop/notifications"
@@ -43,6 +46,46 @@ def test_a_channel_is_made_tried_changed_and_deleted_on_the_page(
     assert not Channel.objects.exists()
 
 
+ALERTS = {
+    "severity": "warning",
+    "only": "label:payments  state:flaky",
+    "rate_threshold": "5",
+    "silence_hours": "48",
+    "quiet_from": "22:00",
+    "quiet_until": "07:00",
+    "time_zone": "Europe/Berlin",
+    "quiet_passes": "critical",
+}
+
+
+def test_alerts_and_quiet_hours_are_set_on_the_page_and_shown_again(browser: Client, channel: Open) -> None:
+    made = channel()
+    browser.post(f"{PAGE}/channels/{made.pk}", {**FORM, **ALERTS})
+    made.refresh_from_db()
+    assert (made.severity, made.only, made.rate_threshold, made.silence_hours) == (
+        "warning", "label:payments state:flaky", 0.05, 48,
+    )  # fmt: skip
+    limits = (
+        "tests that fit label:payments",
+        "flaky rate above 5 %",
+        "for 48 hours",
+        "from 22:00 until 07:00, Europe/",
+    )
+    assert all(words in browser.get(PAGE).content.decode() for words in limits)
+    page = browser.get(f"{PAGE}/channels/{made.pk}").content.decode()
+    assert 'value="22:00"' in page and 'value="5.0"' in page and 'value="Europe/Berlin"' in page
+
+
+def test_the_form_counts_the_tests_that_fit_and_saves_nothing(browser: Client, project: Project, send) -> None:
+    send(report(4))
+    analysis_refresh(project=project)
+    labels_set(test=Test.objects.get(name="test_02"), labels=["payments"])
+    counted = browser.post(f"{PAGE}/channels", {**FORM, "only": "label:payments", "deed": "count"}).content.decode()
+    address = "/projects/shop/tests?q=label%3Apayments"
+    assert f'<a href="{address}">1 test</a> of 4 fits now.' in counted
+    assert not Channel.objects.exists() and "This field is required" not in counted
+
+
 def test_a_new_address_clears_the_secret_and_says_so(browser: Client, channel: Open) -> None:
     made = channel(secret=SECRET)
     told = browser.post(f"{PAGE}/channels/{made.pk}", {**FORM, "address": "https://elsewhere.example/"}, follow=True)
@@ -61,6 +104,11 @@ def test_a_new_address_clears_the_secret_and_says_so(browser: Client, channel: O
         ({"kind": "email", "address": "a@b.example\r\nBcc: c@d.example"}, "not an e-mail address"),
         ({"kind": "slack", "address": "https://x.example/", "secret": SECRET}, "Only webhooks"),
         ({"address": "https://x.example/", "secret": "short"}, "at least 16"),
+        ({"address": "https://x.example/", "rate_threshold": "100"}, "between 0 and 100"),
+        ({"address": "https://x.example/", "silence_hours": "0"}, "between 1 and 744"),
+        ({"address": "https://x.example/", "quiet_from": "22:00"}, "a beginning and an end"),
+        ({"address": "https://x.example/", "quiet_from": "22:00", "quiet_until": "22:00"}, "would be all day"),
+        ({"address": "https://x.example/", "time_zone": "../etc/passwd"}, "no such time zone"),
     ],
 )
 def test_what_cannot_be_a_channel_is_said(changes, sentence: str, browser: Client, project: Project) -> None:
@@ -120,8 +168,11 @@ def test_the_api_makes_changes_tries_and_deletes_as_its_schema_says(ask, receive
     assert made.json()["hint"] == f"{receiver.url}/…" and made.json()["signed"]
     one = f"/{made.json()['id']}"
     assert ask("POST", f"{one}/test").json() == {"ok": True, "error": ""}
-    changed = ask("PATCH", one, {"wants": ["expired"], "owner": "@cart"}).json()
+    quiet = {"quiet_from": "22:00", "quiet_until": "07:00", "time_zone": "Asia/Tokyo", "quiet_passes": "critical"}
+    alerts = {"severity": "warning", "only": "label:payments", "rate_threshold": 0.05, "silence_hours": 24}
+    changed = ask("PATCH", one, {"wants": ["expired"], "owner": "@cart", **quiet, **alerts}).json()
     schema.check("channels_update", 200, changed)
+    assert changed | quiet | alerts == changed
     assert (changed["wants"], changed["signed"], changed["secret_cleared"]) == (["expired"], True, False)
     moved = ask("PATCH", one, {"address": "https://elsewhere.example/"}).json()
     assert moved["secret_cleared"] and not moved["signed"]

@@ -643,9 +643,9 @@ def test_uploads_say_which_are_listed() -> None:
 @pytest.mark.parametrize(
     ("channels", "failing", "expected"),
     [
-        (0, 0, "Nobody is notified about this project's quarantines yet: add a channel."),
-        (1, 0, "1 channel is notified about this project's quarantines."),
-        (3, 0, "3 channels are notified about this project's quarantines."),
+        (0, 0, "Nobody is notified of alerts and quarantines yet: add a channel."),
+        (1, 0, "1 channel is notified of alerts and quarantines."),
+        (3, 0, "3 channels are notified of alerts and quarantines."),
         (1, 1, "1 of 1 channel is failing: its last messages did not arrive."),
         (3, 2, "2 of 3 channels are failing: their last messages did not arrive."),
     ],

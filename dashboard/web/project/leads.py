@@ -3,7 +3,9 @@
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from analytics.wording import counted
+from analytics.wording import counted, percent
+from dashboard.notify.models import Channel
+from dashboard.notify.severity import Severity
 from dashboard.web.page_context import strong
 
 
@@ -13,13 +15,30 @@ def uploads_lead(state: str) -> str:
 
 def notifications_lead(channels: int, failing: int) -> SafeString | str:
     if not channels:
-        return "Nobody is notified about this project's quarantines yet: add a channel."
+        return "Nobody is notified of alerts and quarantines yet: add a channel."
     if not failing:
         verb = "is" if channels == 1 else "are"
-        return f"{counted(channels, 'channel')} {verb} notified about this project's quarantines."
+        return f"{counted(channels, 'channel')} {verb} notified of alerts and quarantines."
     verb, whose = ("is", "its") if failing == 1 else ("are", "their")
     trouble = strong(f"{failing:,} of {counted(channels, 'channel')} {verb} failing")
     return format_html("{}: {} last messages did not arrive.", trouble, whose)
+
+
+def channel_limits(channel: Channel) -> list[str]:
+    """What narrows down what a channel receives, a line each."""
+    quiet = ""
+    if channel.quiet_from and channel.quiet_until:
+        quiet = f"quiet from {channel.quiet_from:%H:%M} until {channel.quiet_until:%H:%M}, {channel.time_zone}"
+    severities = {Severity.WARNING: "warnings and critical alerts", Severity.CRITICAL: "critical alerts only"}
+    lines = (
+        f"of {channel.owner}" if channel.owner else "",
+        f"tests that fit {channel.only}" if channel.only else "",
+        severities.get(Severity(channel.severity), ""),
+        f"flaky rate above {percent(channel.rate_threshold)}" if channel.rate_threshold is not None else "",
+        f"no uploads for {counted(channel.silence_hours, 'hour')}" if channel.silence_hours else "",
+        quiet,
+    )
+    return [line for line in lines if line]
 
 
 def members_lead(members: int, *, public: bool) -> str:
