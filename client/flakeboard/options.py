@@ -53,6 +53,16 @@ def settings_of(options: argparse.Namespace) -> Settings:
     return settings_from(options.url, options.project, options.token, options.timeout, options.insecure_http)
 
 
+def add_attachments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--attach",
+        action="append",
+        default=[],
+        metavar="GLOB|reported",
+        help="send screenshots, traces or logs beside the reports; reported: those that failing tests name",
+    )
+
+
 def add_metadata(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("metadata of the run (else from CI and git)")
     for name in metadata.OPTIONS:

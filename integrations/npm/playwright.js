@@ -40,7 +40,8 @@ module.exports = class PlaywrightReporter {
     if (result.status === 'skipped') return { outcome: 'skipped' };
     const outcome = result.status === test.expectedStatus ? 'passed' : 'failed';
     const texts = result.errors.length ? result.errors : [`${result.status}, and ${test.expectedStatus} was expected`];
-    return { outcome, milliseconds: result.duration, failures: outcome === 'failed' ? texts.map(failureOf) : [] };
+    const attachments = result.attachments.map((attachment) => attachment.path).filter(Boolean);
+    return { outcome, milliseconds: result.duration, failures: outcome === 'failed' ? texts.map(failureOf) : [], attachments };
   }
 
   printsToStdio() {

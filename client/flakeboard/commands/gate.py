@@ -13,7 +13,7 @@ from datetime import datetime, timezone
 from flakeboard import console, git, runners
 from flakeboard.ci import facts_from
 from flakeboard.commands.run import Run
-from flakeboard.options import add_connection, add_metadata
+from flakeboard.options import add_attachments, add_connection, add_metadata
 from flakeboard.reports import files
 from flakeboard.reports.collection import CollectedReports
 from flakeboard.reports.freshness import SLACK
@@ -33,6 +33,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--runner", default="", choices=["", *runners.NAMES], metavar="NAME", help=", ".join(runners.NAMES)
     )
+    add_attachments(parser)
     add_connection(parser)
     add_metadata(parser)
     parser.usage = "flakeboard gate --exit-code N [options] glob ... [-- the command that ran]"

@@ -18,10 +18,10 @@ from flakeboard.gate.decision import Decision
 from flakeboard.gate.question import Question, ask
 from flakeboard.gate.rerun_set import chosen
 from flakeboard.metadata import DOUBTS, VARIABLES, clipped
-from flakeboard.options import add_connection, add_metadata, metadata_of, settings_of
+from flakeboard.options import add_attachments, add_connection, add_metadata, metadata_of, settings_of
 from flakeboard.problems import Problem
 from flakeboard.reach.change import companions
-from flakeboard.reports import junit
+from flakeboard.reports import attachments, junit
 from flakeboard.reports.collection import NOTES_FOLDER, CollectedReports, ReportCollection
 from flakeboard.runners import process, pytest
 from flakeboard.runners.reruns import AUTO, KeptReports, Outcome, Reruns
@@ -52,6 +52,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--runner", default="", choices=["", *runners.NAMES], metavar="NAME", help=", ".join(runners.NAMES)
     )
+    add_attachments(parser)
     add_connection(parser)
     add_metadata(parser)
     parser.usage = "flakeboard run [options] -- command ..."
@@ -194,7 +195,9 @@ class Run:
         api = Api(settings)
         described = self._doubted(metadata, result, collected, cases, unsent)
         besides = self._besides(api, described, collected) if not result.cancelled else []
-        question = Question(_with_traces(paths, collected.traces), described, result.code, self._runner, besides)
+        attached = attachments.find([] if result.cancelled else self._options.attach, paths)
+        sent = _with_traces(paths, collected.traces)
+        question = Question(sent, described, result.code, self._runner, besides, attached)
         decision = ask(api, question, self._folder)
         may_rerun = decision.may_be_rerun and "truncated" not in question.metadata
         if result.code and self._options.retries and may_rerun and not result.cancelled:

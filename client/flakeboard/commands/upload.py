@@ -12,10 +12,11 @@ from flakeboard.alerts import alert
 from flakeboard.console import plain
 from flakeboard.detection.journal import Journal
 from flakeboard.detection.report.delivery import Sender
-from flakeboard.options import add_connection, add_metadata, metadata_of, settings_of
+from flakeboard.options import add_attachments, add_connection, add_metadata, metadata_of, settings_of
 from flakeboard.problems import Problem, Unreachable
 from flakeboard.reach.change import companions
-from flakeboard.reports import files
+from flakeboard.reports import attachments, files
+from flakeboard.server import attachments as attached
 from flakeboard.server import batches
 from flakeboard.server.api import Api
 from flakeboard.server.upload_notes import merged_names, not_read
@@ -30,6 +31,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--strict", action="store_true", help="wait for the server, and exit with 1 unless every file was sent and read"
     )
+    add_attachments(parser)
     add_connection(parser)
     add_metadata(parser)
     parser.set_defaults(command=upload, parser=parser)
@@ -64,6 +66,7 @@ class _Upload:
         if not paths:
             raise Problem("no file could be sent: {}.".format("; ".join(self._unsent)))
         self._paths = paths
+        self._attachments = attachments.find(options.attach, paths)
 
     def run(self) -> int:
         """Send every file that can be sent, and name the others here and to the server."""
@@ -79,6 +82,8 @@ class _Upload:
         console.say("sent {} in {}.".format(_count(count, "file"), _size(size)))
         for answer in answers:
             console.say(str(answer.get("page") or answer.get("url") or ""))
+        if answers:
+            attached.send(self._api, answers[-1].get("id"), self._attachments)
         uploads = [self._read(answer) for answer in answers]
         unread = [line for upload in uploads for line in not_read(upload, waited=self._strict)]
         for line in (*self._unsent, *unread, *(line for upload in uploads for line in merged_names(upload))):

@@ -9,6 +9,8 @@ from flakeboard import console
 from flakeboard.gate.decision import Decision, decision_from
 from flakeboard.metadata import DOUBTS
 from flakeboard.problems import Problem, Refused
+from flakeboard.reports.attachments import Attachments
+from flakeboard.server import attachments
 from flakeboard.server.api import Api
 from flakeboard.server.batches import grouped, upload_group, without_doubts
 from flakeboard.server.packages import Named, pack
@@ -26,6 +28,8 @@ class Question:
     runner: str
     besides: list[str] = field(default_factory=list)
     """Files that are no reports: what tests used, and what changed."""
+    attachments: Attachments = field(default_factory=Attachments)
+    """Screenshots and other files beside the reports."""
 
 
 def ask(api: Api, question: Question, folder: str) -> Decision:
@@ -36,6 +40,7 @@ def ask(api: Api, question: Question, folder: str) -> Decision:
     answer, decision = _gate(api, last, replace(question, metadata=metadata))
     for number in (*uploads, answer.get("upload")):
         _warn_of_merged_names(api, number)
+    attachments.send(api, answer.get("upload"), question.attachments)
     return decision
 
 

@@ -10,6 +10,8 @@ from flakeboard.reports.crashes import crash_in
 
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 _FAILURES = frozenset({"failure", "error", "rerunFailure", "rerunError"})
+FAILURE_TAGS = _FAILURES | {"flakyFailure", "flakyError"}
+"""What says that an execution failed, also before a final pass."""
 _KEPT = 4_000
 """Characters kept at each end of a failure's text."""
 
@@ -48,7 +50,7 @@ def _read(path: str) -> list[Case]:
     cases: list[Case] = []
     suites: list[str] = []
     for event, element in ET.iterparse(path, events=("start", "end")):  # noqa: S314 - the job's own file
-        tag = _tag(element)
+        tag = tag_of(element)
         if tag == "testsuite":
             if event == "start":
                 suites.append(element.get("name", ""))
@@ -70,7 +72,7 @@ def _case(element: ET.Element, suite: str) -> Case:
         get("file") or "",
         get("line") or "",
         suite,
-        _outcome({_tag(child) for child in element}),
+        _outcome({tag_of(child) for child in element}),
         text if len(text) <= 2 * _KEPT else text[:_KEPT] + "\n" + text[-_KEPT:],
         crash_in(text),
     )
@@ -78,13 +80,12 @@ def _case(element: ET.Element, suite: str) -> Case:
 
 def _failure_text(element: ET.Element) -> str:
     """The message and text of each failure, including those before a final pass: a crash remains a crash."""
-    tags = _FAILURES | {"flakyFailure", "flakyError"}
-    failures = [child for child in element if _tag(child) in tags]
+    failures = [child for child in element if tag_of(child) in FAILURE_TAGS]
     parts = [part for child in failures for part in (child.get("message") or "", *child.itertext())]
     return "\n".join(part for part in parts if part)
 
 
-def _tag(element: ET.Element) -> str:
+def tag_of(element: ET.Element) -> str:
     return element.tag.rpartition("}")[2]
 
 

@@ -26,6 +26,10 @@ class Api:
         """Send results and return the upload as the server stored it."""
         return _object(self._send_package("uploads", package, {}))
 
+    def attach(self, upload: int, package: Package) -> dict[str, Any]:
+        """Send files beside an upload; the answer names those that were not kept."""
+        return _object(self._send_package(f"uploads/{upload}/attachments", package, {}))
+
     def gate(self, package: Package, exit_code: int, runner: str) -> dict[str, Any]:
         """Send results with the exit code and poll for the decision until the timeout."""
         began = time.monotonic()

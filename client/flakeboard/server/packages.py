@@ -6,10 +6,12 @@ import gzip
 import hashlib
 import json
 import os
+import shutil
 import tarfile
 import tempfile
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Iterable, Mapping, Sequence, Tuple
+from urllib.parse import quote
 
 from flakeboard.problems import Problem
 
@@ -66,6 +68,28 @@ def pack(files: Iterable[Named], metadata: Mapping[str, Any], salt: str = "") ->
         count = _archive(files, body)
         body.write(f"\r\n--{_BOUNDARY}--\r\n".encode("ascii"))
         return Package(body, body.tell(), _digest(body, salt), count)
+    except BaseException:
+        body.close()
+        raise
+
+
+def pack_files(files: Iterable[Named]) -> Package:
+    """Pack files as they are, each a part by its name; one that cannot be read is left out."""
+    body: BinaryIO = tempfile.TemporaryFile(prefix="flakeboard-")  # noqa: SIM115 - the package closes it
+    count = 0
+    try:
+        for path, name in files:
+            try:
+                file = open(path, "rb")  # noqa: SIM115 - closed below
+            except OSError:
+                continue
+            with file:
+                body.write(_part(f"name=\"file\"; filename*=UTF-8''{quote(name, safe='')}", "application/octet-stream"))
+                shutil.copyfileobj(file, body, _CHUNK)
+                body.write(b"\r\n")
+            count += 1
+        body.write(f"--{_BOUNDARY}--\r\n".encode("ascii"))
+        return Package(body, body.tell(), _digest(body, "attachments"), count)
     except BaseException:
         body.close()
         raise

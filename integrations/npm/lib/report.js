@@ -39,23 +39,30 @@ function failureOf(thrown) {
   return { type: (thrown && thrown.name) || (named ? named[1] : 'Error'), message, text: plain };
 }
 
-function failureTag(name, failure, time) {
-  return `${tag(name, { message: failure.message, type: failure.type, time })}${content(failure.text)}</${name}>`;
+// Files of an attempt as Jenkins and Playwright name them in output: `flakeboard --attach reported` sends them.
+function output(paths) {
+  const marks = (paths || []).map((name) => `[[ATTACHMENT|${name.replace(/[\]\r\n]/g, '_')}]]`);
+  return marks.length ? `<system-out>${content(marks.join('\n'))}</system-out>` : '';
 }
 
-// attempts: [{outcome: 'passed' | 'failed' | 'skipped', milliseconds, failures}], the last one decides.
+function failureTag(name, failure, time, inside = '') {
+  return `${tag(name, { message: failure.message, type: failure.type, time })}${content(failure.text)}${inside}</${name}>`;
+}
+
+// attempts: [{outcome: 'passed' | 'failed' | 'skipped', milliseconds, failures, attachments}], the last one decides.
 function endings(attempts) {
   const last = attempts[attempts.length - 1];
   const retried = (prefix, some) =>
     some
       .filter((attempt) => attempt.outcome === 'failed')
-      .map((attempt) => failureTag(prefix, attempt.failures[0], seconds(attempt.milliseconds)));
+      .map((attempt) => failureTag(prefix, attempt.failures[0], seconds(attempt.milliseconds), output(attempt.attachments)));
   if (last.outcome !== 'failed') {
     const skipped = last.outcome === 'skipped' ? ['<skipped/>'] : [];
     return [...retried('flakyFailure', attempts.slice(0, -1)), ...skipped];
   }
   const [first, ...later] = attempts.filter((attempt) => attempt.outcome === 'failed');
-  return [...first.failures.map((failure) => failureTag('failure', failure)), ...retried('rerunFailure', later)];
+  const failures = first.failures.map((failure) => failureTag('failure', failure));
+  return [...failures, ...retried('rerunFailure', later), output(first.attachments)];
 }
 
 class Report {
@@ -79,6 +86,7 @@ class Report {
       if (attempt.outcome === 'failed' && !(attempt.failures && attempt.failures.length)) {
         attempt.failures = [failureOf('failed without a message')];
       }
+      attempt.attachments = (attempt.attachments || []).map((name) => this.file(name));
     }
     this.tests.push({ ...test, file: this.file(test.file) });
   }
