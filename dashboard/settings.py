@@ -10,6 +10,7 @@ from analytics.kernel.parameters import DEFAULTS
 from dashboard.ops import environment, logs, paths
 from dashboard.ops.queues import QueueLimits
 from dashboard.retention import ages
+from ingest.attachments.limits import AttachmentLimits
 from ingest.junit.limits import Limits
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -198,6 +199,12 @@ REACH_LIMITS = ReachLimits(
     changed_files=environment.number("LIMIT_CHANGED_FILES", ReachLimits().changed_files, least=1),
     changed_ranges=environment.number("LIMIT_CHANGED_RANGES", ReachLimits().changed_ranges, least=1),
 )
+ATTACHMENT_LIMITS = AttachmentLimits(
+    bytes=environment.number("LIMIT_ATTACHMENT_BYTES", AttachmentLimits().bytes, least=1),
+    files=environment.number("LIMIT_ATTACHMENTS", AttachmentLimits().files, least=0),
+    total=environment.number("LIMIT_ATTACHMENTS_BYTES", AttachmentLimits().total, least=1),
+)
+"""Files beside an upload: bytes of one, how many (0: none are taken), bytes of all."""
 TRACES_KEPT = environment.number("TRACES_KEPT", 100, least=1, most=1_000)
 """Traces of failing executions that are kept of a test, and as many of passing ones: the newest."""
 UPLOAD_TRIES = environment.number("UPLOAD_TRIES", 5, least=1, most=100)
@@ -219,6 +226,8 @@ SKETCHES_PER_HOUR = environment.number("SKETCHES_PER_HOUR", 600, least=1)
 """Schedules that one token may ask for in an hour."""
 PROJECT_BYTES = environment.number("PROJECT_BYTES", 200_000_000_000)
 """Bytes of uploads that one project may keep; 0 for any."""
+PROJECT_ATTACHMENT_BYTES = environment.number("PROJECT_ATTACHMENT_BYTES", 20_000_000_000)
+"""Bytes of attachments that one project may keep, besides its uploads; 0 for any."""
 PROJECT_CASES_PER_DAY = environment.number("PROJECT_CASES_PER_DAY", 1_000_000_000)
 """Test cases that one project may have in a day; 0 for any."""
 WAIT_SECONDS = environment.number("WAIT_SECONDS", 60, least=1, most=600)

@@ -10,6 +10,9 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from ingest import prices
+from ingest.attachments.models import Attachment as Attachment
+from ingest.attachments.models import AttachmentChunk as AttachmentChunk
+from ingest.attachments.models import AttachmentUse as AttachmentUse
 from ingest.identity import TestName
 from ingest.junit.report import Provenance
 from ingest.lab.coverage_models import Coverage as Coverage

@@ -17,6 +17,7 @@ from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from ingest.attachments.services import attachments_place
 from ingest.bundle import read_parts
 from ingest.clock import PLAUSIBLE, Clock, in_utc
 from ingest.fair_queue import Turns
@@ -160,6 +161,7 @@ def _read_and_store(upload: Upload, claim: Claim[Upload], known: frozenset[bytes
             reach_store(upload=upload, run=run, sent=reach)
             reach_warnings_add(reading.files, reach.warnings)
         _finish(upload, claim, reading, state=State.PROCESSED, run=run, removed_at=None)
+        attachments_place(run=run)
     if not reading.new or upload.experiment_id is not None:
         return None
     return run, np.concatenate([tests.created for _, tests in parsed])

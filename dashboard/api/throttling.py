@@ -10,7 +10,8 @@ from dashboard.api.errors import ApiError
 from dashboard.ci_trust.models import TrustedRepository
 from dashboard.people.models import PersonalToken
 from dashboard.people.throttling import Ask, Rate, take_each
-from dashboard.retention.quotas import cases_look, counted_ask, quotas_recount, storage_ask
+from dashboard.retention.quotas import attachments_ask, cases_look, counted_ask, quotas_recount, storage_ask
+from ingest.attachments.services import AttachmentRefused
 from ingest.models import Project
 
 _MINUTE, _HOUR = 60, 3_600
@@ -21,6 +22,13 @@ def check_uploads(key: Key, project: Project) -> None:
     """Count an upload; 429 where there were too many, or too many bytes or cases."""
     most = settings.UPLOADS_PER_MINUTE
     _check(key, project, "uploads", most, f"This token may send {most:,} uploads a minute (UPLOADS_PER_MINUTE).")
+
+
+def check_attachments(key: Key, project: Project) -> None:
+    """Attachments come one request an upload, from a bucket of their own."""
+    most = settings.UPLOADS_PER_MINUTE
+    sentence = f"This token may send attachments {most:,} times a minute (UPLOADS_PER_MINUTE)."
+    _check(key, project, "attachments", most, sentence)
 
 
 def check_gate(key: Key, project: Project) -> None:
@@ -86,6 +94,16 @@ def count_bytes(key: Key, project: Project, size: int) -> None:
         most = settings.PROJECT_BYTES
         sentence = f"The uploads that this project keeps would be more than {most:,} bytes (PROJECT_BYTES)."
         raise ApiError(507, "project_full", f"{sentence} {_RETENTION}, or raise PROJECT_BYTES.")
+
+
+def count_attachment(key: Key, project: Project, size: int) -> None:
+    """Count the bytes of an attachment. Refused where the project's place for them is used up."""
+    place = attachments_ask(project.pk, size)
+    asks = (_bytes(key, size, owing=True), *((place,) if place else ()))
+    if (*take_each(*asks), 0.0)[1]:
+        most = settings.PROJECT_ATTACHMENT_BYTES
+        sentence = f"The attachments that this project keeps would be more than {most:,} bytes"
+        raise AttachmentRefused("project_full", f"{sentence} (PROJECT_ATTACHMENT_BYTES).")
 
 
 def _refuse_after(seconds: float, code: str, sentence: str) -> None:

@@ -28,7 +28,7 @@ from dashboard.api.lab import (
 )
 from dashboard.api.quarantine import gate, labels, lifecycle, owners, policy, quarantines
 from dashboard.api.reach import base, detection_plans, rerun_sets, touched
-from dashboard.api.upload import uploads
+from dashboard.api.upload import attachments, uploads
 
 _PROJECT = "v1/projects/<slug:slug>/"
 
@@ -44,6 +44,8 @@ urlpatterns = [
     _below("uploads", uploads.UploadListView, "api-uploads"),
     _below("uploads/<int:upload_id>", uploads.UploadView, "api-upload"),
     _below("uploads/<int:upload_id>/reprocess", uploads.ReprocessView, "api-upload-reprocess"),
+    _below("uploads/<int:upload_id>/attachments", attachments.UploadAttachmentsView, "api-attachments"),
+    _below("uploads/<int:upload_id>/attachments/<int:attachment_id>", attachments.AttachmentView, "api-attachment"),
     _below("analyses", analyses.AnalysisListView, "api-analyses"),
     _below("analyses/current", analyses.CurrentAnalysisView, "api-analysis"),
     _below("tests", tests.TestListView, "api-tests"),

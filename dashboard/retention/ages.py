@@ -16,6 +16,8 @@ class Ages:
     """Reports and runs, with everything that hangs on them."""
     traces: int | None = 30
     """What single executions of flaky tests did. Differences that were found in them stay."""
+    attachments: int | None = 30
+    """Screenshots, traces of browsers and logs that CI sent beside reports."""
     analyses: int | None = 90
     """Analyses before the current one, which is always kept."""
     decisions: int | None = 400
@@ -31,6 +33,7 @@ LONGEST = Ages(
     texts=MOST_DAYS,
     reports=MOST_DAYS,
     traces=MOST_DAYS,
+    attachments=MOST_DAYS,
     analyses=90,
     decisions=MOST_DAYS,
     deliveries=90,
@@ -59,6 +62,7 @@ class Cutoffs:
     texts: datetime | None
     reports: datetime | None
     traces: datetime | None
+    attachments: datetime | None
     changes: datetime | None
     analyses: datetime | None
     decisions: datetime | None

@@ -18,6 +18,7 @@ class Retention(models.Model):
     texts = models.PositiveIntegerField(null=True, default=DEFAULTS.texts)
     reports = models.PositiveIntegerField(null=True, default=DEFAULTS.reports)
     traces = models.PositiveIntegerField(null=True, default=DEFAULTS.traces, db_default=DEFAULTS.traces)
+    attachments = models.PositiveIntegerField(null=True, default=DEFAULTS.attachments, db_default=DEFAULTS.attachments)
     analyses = models.PositiveIntegerField(null=True, default=DEFAULTS.analyses)
     decisions = models.PositiveIntegerField(null=True, default=DEFAULTS.decisions)
     deliveries = models.PositiveIntegerField(null=True, default=DEFAULTS.deliveries)

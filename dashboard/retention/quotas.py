@@ -1,10 +1,10 @@
-"""How much one project may have: bytes of uploads that are kept, and test cases in a day.
+"""How much one project may have: bytes of uploads and of attachments that are kept, and test cases in a day.
 
-Both are buckets, so an upload asks for them without counting anything. What is kept does not empty with time: a bucket
+All are buckets, so an upload asks for them without counting anything. What is kept does not empty with time: a bucket
 that loses a byte in a second stands for it, and it is counted anew whenever what is too old has gone, daily.
 
 Buckets are gone after a crash of the database, quotas are not: a mark among them says that a project was counted, and
-where it is missing both are counted anew from what is stored."""
+where it is missing all are counted anew from what is stored."""
 
 import time
 from datetime import timedelta
@@ -14,10 +14,10 @@ from django.db.models import Exists, OuterRef, Sum
 from django.utils import timezone
 
 from dashboard.people.throttling import Ask, Rate, fill, give_back, take
-from ingest.models import Report, Upload, UploadChunk
+from ingest.models import Attachment, Report, Upload, UploadChunk
 
 _DAY = 86_400
-_STORED, _CASES, _COUNTED = "stored", "cases", "counted"
+_STORED, _ATTACHED, _CASES, _COUNTED = "stored", "attached", "cases", "counted"
 _MARK = Rate(1, 10 * 365 * _DAY)
 """A bucket that stays full."""
 
@@ -29,6 +29,7 @@ def counted_ask(project_id: int) -> Ask:
 
 def quotas_recount(project_id: int) -> None:
     storage_recount(project_id)
+    attachments_recount(project_id)
     cases_recount(project_id)
     fill(_COUNTED, project_id, _MARK, 1)
 
@@ -50,6 +51,25 @@ def storage_recount(project_id: int) -> int:
     size = kept.aggregate(size=Sum("size"))["size"] or 0
     if settings.PROJECT_BYTES:
         fill(_STORED, project_id, _storage(), size)
+    return size
+
+
+def attachments_ask(project_id: int, size: int) -> Ask | None:
+    """A place for so many bytes of attachments, which never takes that of reports; None where no limit is set."""
+    return Ask(_ATTACHED, project_id, _attached(), size) if settings.PROJECT_ATTACHMENT_BYTES else None
+
+
+def attachments_free(project_id: int, size: int) -> None:
+    """Bytes for which a place was taken are not kept after all."""
+    if settings.PROJECT_ATTACHMENT_BYTES:
+        give_back(_ATTACHED, project_id, _attached(), size)
+
+
+def attachments_recount(project_id: int) -> int:
+    """Count the attachments that are kept, and go on from there."""
+    size = Attachment.objects.filter(project_id=project_id).aggregate(size=Sum("size"))["size"] or 0
+    if settings.PROJECT_ATTACHMENT_BYTES:
+        fill(_ATTACHED, project_id, _attached(), size)
     return size
 
 
@@ -81,6 +101,10 @@ def cases_recount(project_id: int) -> None:
 
 def _storage() -> Rate:
     return Rate(settings.PROJECT_BYTES, settings.PROJECT_BYTES)
+
+
+def _attached() -> Rate:
+    return Rate(settings.PROJECT_ATTACHMENT_BYTES, settings.PROJECT_ATTACHMENT_BYTES)
 
 
 def _cases() -> Rate:

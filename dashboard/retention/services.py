@@ -18,7 +18,7 @@ from dashboard.people.audit import audit
 from dashboard.people.models import AuditEntry
 from dashboard.retention.ages import Ages, Cutoffs, cutoffs
 from dashboard.retention.models import DEFAULTS, Retention
-from dashboard.retention.quotas import storage_recount
+from dashboard.retention.quotas import attachments_recount, storage_recount
 from dashboard.retention.steps import STEPS, Step
 from ingest.models import Project, Report, Upload
 
@@ -77,6 +77,7 @@ def retention_run(*, project: Project, now: datetime | None = None, enough: Enou
     if done.get("reports") and analysed:
         refresh_ask(project_id=project.pk)
     storage_recount(project.pk)
+    attachments_recount(project.pk)
     if enough():
         return None
     Retention.objects.update_or_create(project=project, defaults={"retained_at": moment})

@@ -30,6 +30,9 @@ _QUERIES = {
             UNION ALL SELECT pg_column_size(members) FROM ingest_reachset, project WHERE project_id = project.id
         ) AS kept
     """,
+    "attachments": """
+        SELECT sum(size) FROM ingest_attachment WHERE project_id = %s
+    """,
     "analyses": """
         SELECT sum(pg_column_size(columns) + pg_column_size(summary)) FROM analytics_analysis WHERE project_id = %s
     """,
@@ -44,6 +47,7 @@ class Sizes:
     texts: int | None
     reports: int | None
     traces: int | None
+    attachments: int | None
     analyses: int | None
 
 

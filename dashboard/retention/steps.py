@@ -16,6 +16,7 @@ from analytics.models import Analysis
 from dashboard.notify.models import Delivery, DigestMade
 from dashboard.quarantine.models import GateDecision
 from dashboard.retention.ages import Cutoffs
+from ingest.attachments.models import Attachment
 from ingest.lab.coverage_models import Coverage
 from ingest.lab.value_models import ValueSeries
 from ingest.models import Experiment, Failure, Report, Roster, Run, Signature, Trace, Upload, UploadChunk
@@ -175,6 +176,15 @@ def _old_traces(project_id: int, cutoffs: Cutoffs) -> "QuerySet[Trace] | None":
     return Trace.objects.filter(project_id=project_id, received_at__lt=cutoffs.traces)
 
 
+def _old_attachments(project_id: int, cutoffs: Cutoffs) -> "QuerySet[Attachment] | None":
+    """Those that are too old, and those whose report is gone."""
+    if cutoffs.attachments is None and cutoffs.reports is None:
+        return None
+    gone = Q(upload__removed_at__isnull=False)
+    old = gone if cutoffs.attachments is None else gone | Q(received_at__lt=cutoffs.attachments)
+    return Attachment.objects.filter(old, project_id=project_id)
+
+
 def _old_reach(project_id: int, cutoffs: Cutoffs) -> "QuerySet[Reach] | None":
     if cutoffs.traces is None:
         return None
@@ -262,6 +272,7 @@ STEPS = (
     Step("uploads", "uploads lose the bytes that CI sent", _old_uploads, _drop_bytes),
     Step("texts", "reports lose what their failures say", _old_texts, _drop_texts),
     Step("traces", "traces of tests go", _old_traces, _delete(Trace)),
+    Step("attachments", "screenshots and other files beside reports go", _old_attachments, _delete(Attachment)),
     Step("reach", "what tests used goes", _old_reach, _delete(Reach)),
     Step("changes", "what runs changed goes", _old_changes, _delete(RunChange)),
     Step("reach_sets", "sets of used functions that no run has go", _unused(ReachSet), _delete(ReachSet)),

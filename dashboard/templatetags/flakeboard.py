@@ -149,6 +149,13 @@ def chart(content: SafeString, drawn: Chart, id: str, title: str) -> SafeString:
     return render_to_string("partials/chart.html", {**parts, "caption": SafeString(content.strip())})
 
 
+@register.filter
+def file_label(name: str) -> str:
+    """The end of a path, which is what tells files apart."""
+    steps = name.rsplit("/", 2)
+    return wording.plain("/".join(steps[-2:]) if len(name) <= 80 else steps[-1])
+
+
 @register.simple_tag
 def cell_words(cell: str) -> str:
     """A cell of a chart's table, with links to what a click on the picture opens."""

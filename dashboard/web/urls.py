@@ -20,7 +20,7 @@ from dashboard.web.project import (
     uploads,
 )
 from dashboard.web.quarantine import bulk, lifecycle, new, owners, policy, quarantine, quarantines
-from dashboard.web.run import build, case, run, runs
+from dashboard.web.run import attachments, build, case, run, runs
 from dashboard.web.test import labels, test, tests
 
 urlpatterns = [
@@ -147,6 +147,8 @@ urlpatterns = [
     path("projects/<slug:slug>/pulls/<path:pull>", build.pull_detail, name="pull"),
     path("projects/<slug:slug>/runs/<int:run_id>/tests/<int:number>", case.case_detail, name="case"),
     path("projects/<slug:slug>/runs/<int:run_id>/tests/<int:number>/said", case.case_said, name="case_said"),
+    path("projects/<slug:slug>/attachments/<int:attachment_id>", attachments.attachment, name="attachment"),
+    path("projects/<slug:slug>/attachments/<int:attachment_id>/picture", attachments.picture, name="picture"),
     path("projects/<slug:slug>/tests/<int:number>", test.test_detail, name="test"),
     path("projects/<slug:slug>/uploads", uploads.upload_list, name="uploads"),
     path("projects/<slug:slug>/uploads/<int:upload_id>", uploads.upload_detail, name="upload"),

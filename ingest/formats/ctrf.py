@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ingest.formats.cases import Case, Trouble, clean, first_line, tell_surplus, tell_unknown
-from ingest.formats.json_text import Cursor, list_in, number_in, object_in, seconds_in, text_in
+from ingest.formats.json_text import Cursor, list_in, number_in, object_in, seconds_in, text_in, with_marks
 from ingest.formats.text import TextFormat
 from ingest.junit.dialects import Dialect
 from ingest.junit.problems import Refused
@@ -84,6 +84,7 @@ class Ctrf(TextFormat):
         self._failed += case.verdict.failing
         case.before = self._before(case, test)
         case.system_out, case.system_err = (_output(test.get(name)) for name in ("stdout", "stderr"))
+        case.system_out = with_marks(case.system_out, test.get("attachments"))
         self.spend(case)
         self.add(case)
 

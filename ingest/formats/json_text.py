@@ -6,6 +6,7 @@ from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
 
 from ingest.formats.text import Damage, decoded
+from ingest.junit.attachment_marks import mark_of
 from ingest.junit.limits import Limits
 from ingest.junit.problems import Refused, over_limit
 from ingest.junit.report import ParsedReport
@@ -19,6 +20,8 @@ _STRING_FACTOR = 4
 """How many times longer than an XML tag a string may be: it may hold captured output or attachments."""
 _FAILED = re.compile(r"fail|error|broken|timed ?out|abort|unexpected|interrupt", re.IGNORECASE)
 _OUTCOMES = frozenset({"status", "outcome", "result", "state", "action", "rawstatus"})
+_MARKS = 50
+"""Files of one result that are noted."""
 
 
 class Cursor:
@@ -251,3 +254,9 @@ def seconds_in(milliseconds: object) -> str:
     if value is None:
         return "" if milliseconds is None else str(milliseconds)[:40]
     return repr(value / 1_000)
+
+
+def with_marks(output: str, attachments: Any) -> str:
+    """A test's output, with a mark for each file that its result lists."""
+    paths = (text_in(object_in(entry).get("path")) for entry in list_in(attachments)[:_MARKS])
+    return "\n".join(filter(None, (output, *(mark_of(path) for path in paths if path))))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ingest.formats.cases import Case, Trouble, first_line, tell_surplus, tell_unknown
-from ingest.formats.json_text import Cursor, list_in, number_in, object_in, seconds_in, text_in
+from ingest.formats.json_text import Cursor, list_in, number_in, object_in, seconds_in, text_in, with_marks
 from ingest.formats.text import TextFormat
 from ingest.junit.dialects import Dialect
 from ingest.junit.problems import over_limit
@@ -142,6 +142,7 @@ class Playwright(TextFormat):
         if results:
             case.time = seconds_in(results[-1].get("duration"))
             case.system_out, case.system_err = (_output(results[-1].get(name)) for name in ("stdout", "stderr"))
+            case.system_out = with_marks(case.system_out, results[-1].get("attachments"))
         retried = status == "flaky" and words[-1] == expected and bool(failed) and _in_order(results)
         if status == "unexpected" or (failed and not retried):
             last = failed[-1] if failed else results[-1]

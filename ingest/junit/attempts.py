@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from ingest.junit.attachment_marks import mark_of
 from ingest.junit.dialects import Repetition
 from ingest.junit.elements import AGAIN, BEFORE, ENDED, ERRORS
 from ingest.junit.report import Attempt, Failure, Provenance
@@ -51,8 +52,16 @@ class Details:
     """The value of a property that was an identity once."""
     values: list[str] = field(default_factory=list)
     """Properties with values of approximate assertions."""
+    attached: list[str] = field(default_factory=list)
+    """Paths of files that belong to it, from its properties."""
     _least: int = 0
     """The least weight of a kept element."""
+
+    @property
+    def output(self) -> str:
+        """What it printed, with a mark for each file that a property names: failures keep output."""
+        marks = [mark for path in self.attached if (mark := mark_of(path)) not in self.system_out]
+        return "\n".join(filter(None, (self.system_out, *marks))) if marks else self.system_out
 
     def add(self, element: Element, limit: int) -> bool:
         """Keep an element. Returns False if one had to be dropped, which is never one that decides the verdict."""
@@ -111,7 +120,7 @@ def _recovered(
 def _ended(details: Details, ended: Sequence[Element], duration: float | None) -> Attempt:
     verdict = worst(element.verdict for element in ended)
     failures = tuple(element.failure() for element in ended)
-    return Attempt(verdict, duration, failures=failures, system_out=details.system_out, system_err=details.system_err)
+    return Attempt(verdict, duration, failures=failures, system_out=details.output, system_err=details.system_err)
 
 
 def _retry(element: Element) -> Attempt:

@@ -37,6 +37,8 @@ EXPLICIT_ID = "flakeboard_id"
 FORMER_ID = "test_id"
 """The former one, given up because two tests could share a value."""
 
+ATTACHMENT = "attachment"
+"""The path of a file that belongs to the case."""
 VALUE = "flakeboard.value"
 """A value of an approximate assertion, as the pytest plugin writes it."""
 
@@ -360,6 +362,8 @@ class Target:
                 self._detail().former_id = value
             elif name == VALUE and len(self._detail().values) < _VALUES_KEPT:
                 self._detail().values.append(value[:_LONGEST_VALUE])
+            elif name == ATTACHMENT and value and len(self._detail().attached) < _VALUES_KEPT:
+                self._detail().attached.append(value)
         elif len(self.report.properties) < _PROPERTIES_KEPT:
             self.report.properties.setdefault(name[:200], value[:1_000])
 

@@ -15,7 +15,7 @@ _NONSENSE = "page=%00&before=-1&after=x&q=%FF%00&sort=%27&owner=%00&days=1e9&sta
 _IDS = ("upload_id", "run_id", "token_id", "rename_id", "quarantine_id", "decision_id", "channel_id")
 _IDS += ("invitation_id", "member_id", "report_id", "trusted_id", "dependency_id", "key")
 
-_IDS += ("schedule_id", "trace_id", "note_id", "view_id")
+_IDS += ("schedule_id", "trace_id", "note_id", "view_id", "attachment_id")
 
 
 def taken(world: World, address: Address, method: str) -> bool:

@@ -1,5 +1,6 @@
 """Everything that an address can name, in one project and in another; and everybody who may ask for it."""
 
+import io
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -26,12 +27,15 @@ from dashboard.quarantine.gate.service import gate_ask, gate_decide
 from dashboard.quarantine.labels.services import note_add, view_save
 from dashboard.quarantine.services import Actor, Terms, quarantine_create
 from dashboard.quarantine.states import Action, ActorKind
+from ingest.attachments.models import Attachment
+from ingest.attachments.services import attachment_store
 from ingest.lab.services import experiment_begin
 from ingest.metadata import RunMetadata
 from ingest.models import Project, Rename, Report, Test, Token, Trace, Upload
 from ingest.processing import upload_process
 from ingest.services import project_create, token_create, token_revoke, upload_receive
 from tests.conftest import body_of
+from tests.ingest.test_attachments import GIF
 from tests.lab.experiments import junit
 from tests.lab.why.uploads import send, trace, trace_file
 from tests.people.signed_in import browser_of, member
@@ -106,7 +110,12 @@ def _things(project: Project) -> dict[str, Any]:
         **({"cluster": (cluster.view, cluster.number)} if cluster else {}),
         "schedule_id": _split(project).pk,
         "trace_id": _trace(project).pk,
+        "attachment_id": _attachment(upload).pk,
     }
+
+
+def _attachment(upload: Upload) -> Attachment:
+    return attachment_store(upload=upload, name="a.gif", content=io.BytesIO(GIF))[0]
 
 
 def _trace(project: Project) -> Trace:

@@ -1,5 +1,6 @@
 """A project with at least one row in every table that belongs to projects."""
 
+from io import BytesIO
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -45,6 +46,8 @@ from dashboard.quarantine.models import (
 from dashboard.quarantine.services import Actor, Terms, quarantine_create
 from dashboard.quarantine.states import Action, ActorKind
 from dashboard.retention.models import Retention
+from ingest.attachments.models import AttachmentUse
+from ingest.attachments.services import attachment_store
 from ingest.models import ForkValues, Project, Rename, Report, Test, Trace, Upload, ValueSeries
 from ingest.services import token_create
 from tests.lab.experiments import begin, order_file, probes, send_orders
@@ -99,6 +102,8 @@ def furnish(project: Project) -> None:
     Trace.objects.create(
         project=project, test=new, run=report.run, outcome="failed", events=0, digest=b"1", content=b""
     )
+    attachment, _ = attachment_store(upload=upload, name="a.log", content=BytesIO(b"late"))
+    AttachmentUse.objects.create(attachment=attachment, test=new)
     site = {"file": "a.py", "line": 1, "ordinal": 0, "kind": "upper", "op": "<"}
     ValueSeries.objects.create(
         project=project, test=new, digest=b"1", origin="ci", values=b"", bounds=b"", reports=b"", **site

@@ -129,7 +129,7 @@ def _damaged_changes_nothing(file: Path, damaged: Path) -> None:
 def test_the_manifest_says_what_the_backup_is(shop: Analysed, file: Path) -> None:
     manifest = json.loads(zipfile.ZipFile(file).read("manifest.json"))
     assert manifest["counts"]["ingest_report"] == 40
-    assert ["keeping", "0002_traces"] in manifest["migrations"]
+    assert ["keeping", "0003_attachments"] in manifest["migrations"]
     assert manifest["postgresql"] == postgres_programs.server_major()
     assert file.stat().st_mode & 0o077 == 0, "it holds everything: nobody else reads it"
 

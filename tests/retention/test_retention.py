@@ -194,7 +194,7 @@ def test_an_analysis_that_rests_on_reports_that_went_is_made_anew(project: Proje
 
 def test_no_age_keeps_everything_for_ever(project: Project, aged: Aged) -> None:
     aged("pays", 5_000)
-    keep(project, uploads=None, texts=None, reports=None, analyses=None, decisions=None, deliveries=None, traces=None)
+    keep(project, **{field.name: None for field in fields(Ages)})
     assert Retention.objects.get().ages == FOR_EVER
     assert retention_run(project=project) == {"digests": 0, "sketches": 0, "answers": 0}, (
         "their age is the same for all projects"

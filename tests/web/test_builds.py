@@ -251,4 +251,4 @@ def test_queries_of_a_build_do_not_grow_with_its_jobs(page: Client, send: Send, 
     text_of(page, at("pull", "7"))
     with CaptureQueriesContext(connection) as queries:
         text_of(page, at("pull", "7"))
-    assert len(queries) <= 43, (len(queries), [query["sql"][:90] for query in queries])
+    assert len(queries) <= 44, (len(queries), [query["sql"][:90] for query in queries])

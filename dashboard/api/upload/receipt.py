@@ -42,7 +42,7 @@ class ReceivedBody:
 def receive(request: HttpRequest) -> Iterator[ReceivedBody]:
     """Read the request's body, multipart or raw, into an unnamed temporary file."""
     check_single(request.GET)
-    _check_length(request)
+    check_length(request, settings.LIMITS.bytes_in)
     content_type = (request.content_type or "").lower()
     if content_type != _FORM and content_type.startswith(_NEVER_A_REPORT):
         sentence = f"{content_type} is never a test report. Send the report itself, an archive, or {_FORM}."
@@ -53,7 +53,7 @@ def receive(request: HttpRequest) -> Iterator[ReceivedBody]:
             read = _receive_form if content_type == _FORM else _receive_raw
             received = read(request, spool)
         except UnreadablePostError as error:
-            raise _cut_short() from error
+            raise cut_short() from error
         yield received
 
 
@@ -112,11 +112,14 @@ def _experiment(project: Project, metadata: RunMetadata) -> Experiment:
 # -- what is wrong with a body -----------------------------------------------------------------------------------
 
 
-def _check_length(request: HttpRequest) -> None:
+def check_length(request: HttpRequest, most: int) -> None:
+    """Refuse a body by what it says of its length."""
     written = request.META.get("CONTENT_LENGTH") or "0"
     if not (written.isascii() and written.isdecimal() and len(written) < 20):
         raise ApiError(400, "bad_request", "Content-Length is not a number.")
-    if int(written) > settings.LIMITS.bytes_in + _OVERHEAD:
+    if int(written) > most + _OVERHEAD:
+        if most != settings.LIMITS.bytes_in:
+            raise ApiError(413, "too_large", f"The body has more than {most:,} bytes.")
         raise too_large()
 
 
@@ -137,11 +140,11 @@ def _encoding(request: HttpRequest) -> str:
 
 def _check_whole(request: HttpRequest, size: int) -> None:
     """A lost connection looks like the end of the body: only Content-Length tells half a report from a whole one."""
-    if not _is_chunked(request) and size != int(request.META.get("CONTENT_LENGTH") or "0"):
-        raise _cut_short()
+    if not is_chunked(request) and size != int(request.META.get("CONTENT_LENGTH") or "0"):
+        raise cut_short()
 
 
-def _cut_short() -> ApiError:
+def cut_short() -> ApiError:
     return ApiError(400, "cut_short", "The connection ended before the body did.")
 
 
@@ -149,15 +152,15 @@ def _cut_short() -> ApiError:
 
 
 def _receive_form(request: HttpRequest, spool: Spool) -> ReceivedBody:
-    if _is_chunked(request):
+    if is_chunked(request):
         raise ApiError(411, "length_required", "A multipart body needs a Content-Length.")
     writer = BundleWriter(spool.write)
-    form, stream = Form(writer), _CountedChunks(_chunks(request))
+    form, stream = Form(writer), _CountedChunks(body_chunks(request))
     try:
         for part in read_form(request.META.get("CONTENT_TYPE", ""), stream):
             form.add(part)
     except EOFError as error:
-        raise _cut_short() from error
+        raise cut_short() from error
     except BadMultipart as error:
         raise ApiError(error.status, "bad_multipart", f"The multipart body cannot be read. {error}.") from error
     _check_whole(request, stream.size)
@@ -187,7 +190,7 @@ class _CountedChunks:
 
 def _receive_raw(request: HttpRequest, spool: Spool) -> ReceivedBody:
     writer = BundleWriter(spool.write)
-    chunks = _checked_gzip(_chunks(request)) if _encoding(request) == "gzip" else _chunks(request)
+    chunks = _checked_gzip(body_chunks(request)) if _encoding(request) == "gzip" else body_chunks(request)
     size = writer.add("report.xml", counted(chunks))
     _check_whole(request, size)
     if not size:
@@ -204,13 +207,13 @@ def _checked_gzip(chunks: Iterator[bytes]) -> Iterator[bytes]:
     yield from chunks
 
 
-def _is_chunked(request: HttpRequest) -> bool:
+def is_chunked(request: HttpRequest) -> bool:
     return "chunked" in request.META.get("HTTP_TRANSFER_ENCODING", "").lower()
 
 
-def _chunks(request: HttpRequest) -> Iterator[bytes]:
+def body_chunks(request: HttpRequest) -> Iterator[bytes]:
     # Django gives a body without Content-Length as empty; the server below it knows where a chunked one ends.
-    stream: Any = _ServerStream(request.META["wsgi.input"]) if _is_chunked(request) else request
+    stream: Any = _ServerStream(request.META["wsgi.input"]) if is_chunked(request) else request
     while chunk := stream.read(_CHUNK):
         yield chunk
 
@@ -225,4 +228,4 @@ class _ServerStream:
         try:
             return self._stream.read(size)
         except Exception as error:
-            raise _cut_short() from error
+            raise cut_short() from error

@@ -55,8 +55,14 @@ class Spool:
     def read(self, size: int = -1) -> bytes:
         return self._file.read(size)
 
-    def seek(self, place: int) -> int:
-        return self._file.seek(place)
+    def seek(self, place: int, whence: int = 0) -> int:
+        return self._file.seek(place, whence)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def seekable(self) -> bool:
+        return True
 
     def __enter__(self) -> "Spool":
         return self

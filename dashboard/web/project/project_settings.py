@@ -103,6 +103,7 @@ class RetentionForm(forms.Form):
     texts = _days("What failures say", "Message, text and output. Type and signature stay with the report.")
     reports = _days("Reports and runs", "By the day that they ran. What is gone is in no history and no analysis.")
     traces = _days("Traces of tests", "What single executions of flaky tests did; differences that were found stay.")
+    attachments = _days("Attachments", "Screenshots, traces of browsers and logs that CI sent beside reports.")
     analyses = _days(
         "Earlier analyses", f"One a day, for trends; at most {LONGEST.analyses}.", most=LONGEST.analyses, required=True
     )

@@ -19,6 +19,7 @@ from dashboard.web.page_context import PageContext
 from dashboard.web.query import words
 from dashboard.web.run.groups import HEADERS, failure_rows, shown_groups
 from dashboard.web.run.leads import build_lead, judged_later, mended_lead
+from ingest.attachments.selectors import run_attachments
 from ingest.builds import Build, BuildKey, Pull, build_of, pull_of
 from ingest.models import Project
 
@@ -71,6 +72,7 @@ def _page(
         "failed_jobs": {number: answer.failed_jobs(number) for number in answer.judged.failed_in},
         **_links(project, build, pull),
         **shown_groups(request.GET, project, answer.whole, now, answer.texts),
+        "attachments_of": run_attachments(project, answer.whole.run_ids)[0],
     }
     return render(request, "run/build.html", context)
 

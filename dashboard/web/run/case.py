@@ -12,6 +12,7 @@ from dashboard.web.recent import note_test
 from dashboard.web.run.cases import shown_cases
 from dashboard.web.run.run import run_of
 from dashboard.web.test.test import test_of
+from ingest.attachments.selectors import run_attachments
 from ingest.models import Failure, Project, Report, Run, Test
 from ingest.selectors import CaseRow, roster_numbers
 from ingest.vectors import RETRIED, decode_durations, verdict_of
@@ -34,7 +35,11 @@ def _context(request: HttpRequest, project: Project, run_id: int, number: int) -
     run, test = run_of(project, run_id), test_of(project, number)
     report, case = _find(run, test, number_asked(request.GET, "report", 0))
     shown = shown_cases(report.pk, [case])[0]
-    return {"project": project, "run": run, "test": case.test, "report": report, "shown": shown}
+    found = {"project": project, "run": run, "test": case.test, "report": report, "shown": shown}
+    return {
+        **found,
+        "attachments": run_attachments(project, [run.pk])[0].get(case.test.alias_of_id or case.test.pk, []),
+    }
 
 
 def _find(run: Run, test: Test, report_id: int) -> tuple[Report, CaseRow]:

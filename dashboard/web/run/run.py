@@ -30,6 +30,7 @@ from dashboard.web.run.cases import shown_cases
 from dashboard.web.run.changes import shown_change
 from dashboard.web.run.groups import CASES_SIZE, HEADERS, failure_rows, is_serious, shown_groups
 from dashboard.web.run.leads import judged_later, new_tests_lead, retried_lead, run_lead
+from ingest.attachments.selectors import run_attachments
 from ingest.models import Attempt, Project, Report, Run
 from ingest.selectors import report_cases
 from ingest.verdict import FAILING, Verdict
@@ -37,6 +38,7 @@ from ingest.verdict import FAILING, Verdict
 REPORTS_SHOWN = 200
 RETRIED_SHOWN = 10
 GATES_SHOWN = 5
+ATTACHMENTS_SHOWN = 50
 _VERDICTS = {verdict.name.lower(): verdict for verdict in (Verdict.FAIL, Verdict.ERROR, Verdict.PASS, Verdict.SKIP)}
 
 
@@ -79,8 +81,15 @@ def run_detail(request: HttpRequest, project: Project, run_id: int) -> HttpRespo
         **groups,
         "green": last_green(project, run, judged.reports, numbers, judged.renames) if judged.red else None,
         **_cases(request.GET, judged),
+        **_attachments(project, judged),
     }
     return render(request, "run/run.html", context)
+
+
+def _attachments(project: Project, judged: JudgedRun) -> dict[str, Any]:
+    """Files beside its reports: by test, and those of no test."""
+    by_test, others = run_attachments(project, judged.run_ids)
+    return {"attachments_of": by_test, "other_attachments": others[:ATTACHMENTS_SHOWN]}
 
 
 def _new_tests(project: Project, run: Run, judged: JudgedRun, now: PageAnalysis) -> dict[str, Any]:

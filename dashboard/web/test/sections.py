@@ -31,6 +31,7 @@ from dashboard.web.test import trends
 from dashboard.web.test.executions import Line
 from dashboard.web.test.failures import OTHERS, rows_by_signature, signature_texts
 from dashboard.web.test.reach import onset_table, reach_sentence
+from ingest.attachments.selectors import test_attachments
 from ingest.models import Project
 
 _NOT_ANALYSED = "not analysed"
@@ -105,6 +106,7 @@ def _signatures(failed_test: FailedTest) -> Section:
     share = trends.signature_share(failed_test.days, rows, texts, *when)
     part = {
         "signatures": signature_texts(failed_test.history.names, found),
+        "attachments": test_attachments(failed_test.project, [name.pk for name in failed_test.history.names]),
         "failed": failed_test.row.failed,
         "chart": draw(signature_share, share, _SHORT) if len(rows) > 1 else None,
     }
