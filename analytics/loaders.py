@@ -60,6 +60,8 @@ class Loaded:
     environments: Sequence[dict[str, str]]
     hosts: Sequence[str]
     suites: Sequence[str]
+    branches: Sequence[tuple[str, str]]
+    """Pull request and branch; both are empty for the default branch."""
     signature_ids: Sequence[int]
     since: datetime | None
     until: datetime | None
@@ -105,6 +107,7 @@ def load(
         environments=names.environment_values(),
         hosts=names.hosts.labels,
         suites=suites,
+        branches=names.branches.labels,
         signature_ids=signature_ids,
         since=rows[0]["placed_at"] if rows else None,
         until=rows[-1]["placed_at"] if rows else None,
@@ -188,6 +191,7 @@ class _Names:
         self.environments = _Codes([json.dumps(row["run__environment"], sort_keys=True) for row in rows])
         self.hosts = _Codes([row["run__host"] for row in rows], "")
         self.runs = _Codes([row["run_id"] for row in rows])
+        self.branches = _Codes([self._branch(row) for row in rows])
         self.canonical = _canonical(project)
         self._sorted = np.argsort(self.ids)
 
@@ -204,7 +208,7 @@ class _Names:
             run=self.runs.codes,
             default_branch=np.array([self._on_default_branch(row) for row in self.rows], dtype=bool),
             pull_request=np.array([bool(row["run__pull_request"]) for row in self.rows], dtype=bool),
-            branch=_Codes([self._branch(row) for row in self.rows]).codes,
+            branch=self.branches.codes,
             order=order,
             errors=np.array([bool(row["run_errors"]) for row in self.rows], dtype=bool),
             executed=nothing.astype(np.int64),

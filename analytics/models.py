@@ -14,6 +14,8 @@ from analytics.likeness.models import Prediction as Prediction
 from analytics.likeness.models import PullRequestAnswer as PullRequestAnswer
 from analytics.likeness.models import TestSketch as TestSketch
 from analytics.reach.models import TouchedFailure as TouchedFailure
+from analytics.trends.models import FlakySpell as FlakySpell
+from analytics.trends.models import TrendDay as TrendDay
 from analytics.why.models import DifferenceFinding as DifferenceFinding
 from ingest.models import Project, Report
 

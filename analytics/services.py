@@ -33,6 +33,7 @@ from analytics.models import (
 )
 from analytics.reach.onset_findings import onset_findings
 from analytics.selectors import decisions_of
+from analytics.trends.services import trends_store
 from analytics.values.answers import answers_refresh
 from analytics.why.causes import traced_causes
 from ingest.models import Project, Report
@@ -81,6 +82,8 @@ def analysis_refresh(
         analysis_store(row=row, found=found, loaded=loaded, began=began, orders=orders, onsets=onsets)
         dependencies_retire_gone(project=project, analysis=row, columns=Columns(row.columns))
         predictions_renew(project=project, forecast=forecast)
+        if chosen == EVERYTHING:
+            trends_store(project=project, found=found, loaded=loaded)
         finish()
     answers_refresh(project=project)
     return row

@@ -26,7 +26,7 @@ from analytics.kernel.priority import BlockedRuns, Priority, blocked_runs, last_
 from analytics.kernel.rates import Rates, rates_of
 from analytics.kernel.rerun_time import RerunTime, rerun_time
 from analytics.kernel.retries import RetryCurve, retry_curve
-from analytics.kernel.runs import NewFailures, Runs, is_new, run_ends
+from analytics.kernel.runs import FlakyCells, NewFailures, Runs, is_new, run_ends
 from analytics.kernel.standing import Standing, standing
 from analytics.kernel.standouts import HourStandouts, Standouts, hour_standouts, standouts
 from analytics.kernel.suite_bounds import SuiteBounds, suite_bounds
@@ -79,6 +79,7 @@ class Analysis:
     retries: RetryCurve
     suites: SuiteBounds
     rerun_time: RerunTime
+    flaky_cells: FlakyCells
 
 
 def analyse(
@@ -122,6 +123,7 @@ def analyse(
     ends = last_failures(window.executions, window.reports.run)
     new = is_new(window.executions, ends, window.reports, incident, lasting.known)
     runs = run_ends(window.reports, incident, ends.test, ends.run, flaky, ~new)
+    masked = masked_rows(window)[ends.row]
     blocked = blocked_runs(
         ends.test,
         ends.run,
@@ -129,8 +131,9 @@ def analyse(
         run_count,
         incident=runs.excused,
         broken=lasting.breakage[ends.row] | ~new,
-        masked=masked_rows(window)[ends.row],
+        masked=masked,
     )
+    cells = flaky[ends.test]
     real = np.bincount(ends.test[~flaky[ends.test]], minlength=len(flaky)).astype(np.int64)
     unexplained = new & ~flaky[ends.test]
     seconds = window.seconds[window.failing]
@@ -166,6 +169,7 @@ def analyse(
         ),
         suites=suite_bounds(of_flaky, flaky, window.suite[window.failing], window.reports.run, parameters),
         rerun_time=rerun_time(window),
+        flaky_cells=FlakyCells(ends.test[cells], ends.run[cells], masked[cells]),
     )
 
 

@@ -63,6 +63,8 @@ class Evidence:
     first: Ints
     last: Ints
     """The reports of the first and last failure in a contradiction or recovery; -1 for none."""
+    shown: Flags
+    """By execution: a failure in a contradiction or recovery."""
 
 
 def _both(key: Ints, failing: Flags) -> Ints:
@@ -104,7 +106,9 @@ def evidence(
     part = in_contradiction.copy()
     part[retried] |= recovered
     first, last = _ends(ran, part)
-    return Evidence(contradictions, recoveries, _reversals(ran, situation), first, last)
+    shown = np.zeros(len(executions.test), dtype=bool)
+    shown[executions.executed] = part
+    return Evidence(contradictions, recoveries, _reversals(ran, situation), first, last, shown)
 
 
 def _outages(ran: Executions, situation: Situation, parameters: Parameters) -> Flags:

@@ -30,8 +30,13 @@ class BlockedRuns:
     """By run: a broken test failed in it too; without that, the flaky tests would still have blocked it."""
     masked: Ints
     """By test: runs that it would have blocked without its quarantine."""
-    masked_runs: int
-    """Runs that only masked failures would have blocked."""
+    saved: Flags
+    """By run: only masked failures would have blocked it."""
+
+    @property
+    def masked_runs(self) -> int:
+        """Runs that only masked failures would have blocked."""
+        return int(np.count_nonzero(self.saved))
 
     @property
     def count(self) -> int:
@@ -136,7 +141,7 @@ def blocked_runs(
         size=np.where(blocked, failing, 0).astype(np.int64),
         would=count(broken & ~masked) > 0,
         masked=np.bincount(test[saved], minlength=len(flaky)).astype(np.int64),
-        masked_runs=int(np.count_nonzero(only_masked)),
+        saved=np.asarray(only_masked),
     )
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analytics.kernel.executions import Flags
+from analytics.kernel.executions import Flags, Floats
 from analytics.kernel.window import Reports, Window
 
 
@@ -21,6 +21,8 @@ class RerunTime:
     runs: int
     untimed: int
     """Reports without any duration."""
+    by_run: Floats
+    """Seconds of running again, by run: its later attempts, or all of a run that is a repetition."""
 
     @property
     def share(self) -> float:
@@ -40,6 +42,9 @@ def rerun_time(window: Window) -> RerunTime:
         repeated_runs=int(np.count_nonzero(repeated)),
         runs=len(repeated),
         untimed=int(np.count_nonzero((reports.executed > 0) & (reports.seconds == 0))),
+        by_run=np.bincount(
+            reports.run, weights=np.where(again, reports.seconds, attempts), minlength=len(repeated)
+        ).astype(np.float64),
     )
 
 
@@ -58,7 +63,7 @@ def repeated_runs(reports: Reports) -> Flags:
     return repeated
 
 
-def _alone_seconds(window: Window) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _alone_seconds(window: Window) -> Floats:
     """By report: seconds of first attempts of tests that an earlier report of the same run had executed."""
     ran, run = window.executions, window.reports.run
     if len(np.unique(run)) == len(run):

@@ -111,8 +111,13 @@ def to_confirm(bursts: Bursts, parameters: Parameters = DEFAULTS, *, until_failu
 
     This depends on the onset rate g = P(fail | previous passed): E[(1 - g)^m] = B(a, b + m) / B(a, b). If counting
     stopped at a failure (`until_failure`), onsets are overstated, and the prior is the one for such counts."""
+    return clean_needed(bursts.pass_fail, bursts.pass_pass, parameters, until_failure=until_failure)
+
+
+def clean_needed(onset: Ints, clean: Ints, parameters: Parameters = DEFAULTS, *, until_failure: bool = False) -> Ints:
+    """The same from counts: how often a failure, and how often a pass, followed a pass."""
     prior = parameters.onset_prior_until_failure if until_failure else parameters.onset_prior
-    a, b = np.maximum(bursts.pass_fail + prior[0], parameters.onset_prior[0]), bursts.pass_pass + prior[1]
+    a, b = np.maximum(onset + prior[0], parameters.onset_prior[0]), clean + prior[1]
 
     def enough(m: Ints) -> npt.NDArray[np.bool_]:
         return np.asarray(

@@ -44,6 +44,16 @@ class NewFailures:
     run: Ints
 
 
+@dataclass(frozen=True, slots=True)
+class FlakyCells:
+    """Cells (test, run): a test that is or was flaky failed at its last attempt."""
+
+    test: Ints
+    run: Ints
+    masked: Flags
+    """A quarantine kept it from blocking."""
+
+
 def is_new(executions: Executions, ends: LastFailures, reports: Reports, incident: Flags, known: Flags) -> Flags:
     """By cell of `ends`: the test's last attempt failed in a report outside incidents, and it was not broken before.
 

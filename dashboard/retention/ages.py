@@ -48,6 +48,8 @@ SKETCH_DAYS = 90
 """Sketches of tests that nobody sent again, as long as the window."""
 CHANGE_DAYS = 90
 """What runs changed stays at least as long as the window, since it says what changed when a test became flaky."""
+TREND_DAYS = 800
+"""What trends are drawn from, so that a month can be compared with that of a year before: counts, and no texts."""
 ANSWER_DAYS = 30
 """What pull requests were answered about their tests."""
 ENDED_SESSION_DAYS = 1
@@ -70,11 +72,12 @@ class Cutoffs:
     digests: datetime | None
     sketches: datetime | None
     answers: datetime | None
+    trends: datetime | None
 
 
 def cutoffs(ages: Ages, now: datetime) -> Cutoffs:
     of_project = {field.name: _before(getattr(ages, field.name), now) for field in fields(Ages)}
-    fixed = {"digests": DIGEST_DAYS, "sketches": SKETCH_DAYS, "answers": ANSWER_DAYS}
+    fixed = {"digests": DIGEST_DAYS, "sketches": SKETCH_DAYS, "answers": ANSWER_DAYS, "trends": TREND_DAYS}
     changes = None if ages.traces is None else max(ages.traces, CHANGE_DAYS)
     return Cutoffs(**of_project, **{name: _before(days, now) for name, days in {**fixed, "changes": changes}.items()})
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from analytics.lab.schedules.models import Collection, Split
 from analytics.likeness.models import Prediction, PullRequestAnswer, TestSketch
-from analytics.models import Analysis
+from analytics.models import Analysis, FlakySpell, TrendDay
 from dashboard.notify.models import Delivery, DigestMade
 from dashboard.quarantine.models import GateDecision
 from dashboard.retention.ages import Cutoffs
@@ -242,6 +242,16 @@ def _old_analyses(project_id: int, cutoffs: Cutoffs) -> "QuerySet[Analysis] | No
     return Analysis.objects.filter(project_id=project_id, current=False, finished_at__lt=cutoffs.analyses)
 
 
+def _old_trend_days(project_id: int, cutoffs: Cutoffs) -> "QuerySet[TrendDay] | None":
+    return None if cutoffs.trends is None else TrendDay.objects.filter(project_id=project_id, day__lt=cutoffs.trends)
+
+
+def _old_spells(project_id: int, cutoffs: Cutoffs) -> "QuerySet[FlakySpell] | None":
+    return (
+        None if cutoffs.trends is None else FlakySpell.objects.filter(project_id=project_id, until__lt=cutoffs.trends)
+    )
+
+
 def _old_decisions(project_id: int, cutoffs: Cutoffs) -> "QuerySet[GateDecision] | None":
     if cutoffs.decisions is None:
         return None
@@ -293,6 +303,8 @@ STEPS = (
     ),
     Step("values", "values of assertions go", _old_values, _delete(ValueSeries)),
     Step("analyses", "earlier analyses go", _old_analyses, _delete(Analysis)),
+    Step("trend_days", "days of trends go", _old_trend_days, _delete(TrendDay)),
+    Step("spells", "spells of flakiness that ended go", _old_spells, _delete(FlakySpell)),
     Step("decisions", "answers of the gate go", _old_decisions, _delete(GateDecision)),
     Step("deliveries", "notifications that were sent go", _old_deliveries, _delete(Delivery)),
     Step("digests", "notes that a day's digest was made go", _old_digests, _delete(DigestMade)),

@@ -196,9 +196,13 @@ def test_no_age_keeps_everything_for_ever(project: Project, aged: Aged) -> None:
     aged("pays", 5_000)
     keep(project, **{field.name: None for field in fields(Ages)})
     assert Retention.objects.get().ages == FOR_EVER
-    assert retention_run(project=project) == {"digests": 0, "sketches": 0, "answers": 0}, (
-        "their age is the same for all projects"
-    )
+    assert retention_run(project=project) == {
+        "digests": 0,
+        "sketches": 0,
+        "answers": 0,
+        "trend_days": 0,
+        "spells": 0,
+    }, "their age is the same for all projects"
     assert UploadChunk.objects.exists() and Failure.objects.get().text == "at pays"
 
 
