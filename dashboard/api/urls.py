@@ -14,6 +14,7 @@ from dashboard.api.analysis import (
     reruns,
     sketches,
     tests,
+    trends,
 )
 from dashboard.api.lab import (
     coverages,
@@ -86,6 +87,7 @@ urlpatterns = [
     _below("quarantines/export/<str:kind>", quarantines.QuarantineExportView, "api-quarantine-export"),
     _below("quarantines/<int:quarantine_id>", quarantines.QuarantineView, "api-quarantine"),
     _below("quarantines/<int:quarantine_id>/<str:action>", quarantines.QuarantineActView, "api-quarantine-act"),
+    _below("trends", trends.TrendsView, "api-trends"),
     _below("lifecycle", lifecycle.LifecycleView, "api-lifecycle"),
     _below("owners", owners.OwnersView, "api-owners"),
     _below("tests/<int:number>/owner", owners.TestOwnerView, "api-test-owner"),

@@ -213,6 +213,19 @@ HELPS: dict[str, tuple[str, str]] = {
         "A word that people put on a test. Search for label:word; policies and channels filter by it, too.",
         "label",
     ),
+    # -- trends
+    "compared": (
+        "The difference of both periods with its 95 % interval. Where that includes no change, none is claimed.",
+        "two-periods-compared",
+    ),
+    "spell": (
+        "New: its first flaky failure. Fixed: clean for as many runs as its own history asks for. Again: flaky since.",
+        "new-fixed-and-reopened",
+    ),
+    "saved_hours": (
+        "Runs that only masked failures would have blocked: each saves a person minutes and machines a run.",
+        "hours-saved",
+    ),
     "rename": ("A test that is gone and a near-identical one that is new.", "rename"),
 }
 """Word -> what it says, and its anchor in docs/concepts.md."""

@@ -54,6 +54,7 @@ SECTIONS = (
     NavigationSection(
         "Insights",
         (
+            NavigationPage("Trends", "trends", ("trend_points",)),
             NavigationPage("Clusters", "clusters", ("cluster",)),
             NavigationPage("Reruns", "reruns"),
             NavigationPage("Orders", "orders"),

@@ -20,6 +20,7 @@ _SHORTEST = 2
 """Letters from which tests and runs are searched."""
 _INSTANCE_PAGES = (
     ("Projects", "home"),
+    ("Trends of all projects", "instance_trends"),
     ("Search", "search"),
     ("New project", "project_create"),
     ("Account", "account"),

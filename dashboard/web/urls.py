@@ -2,7 +2,17 @@ from django.urls import path
 
 from dashboard.web import analysis, client_file, demo, docs, home, palette
 from dashboard.web.account import account, invitation, people, sign_in, sso
-from dashboard.web.insights import cluster, clusters, incidents, orders, overview, priorities, reruns
+from dashboard.web.insights import (
+    cluster,
+    clusters,
+    incidents,
+    orders,
+    overview,
+    priorities,
+    reruns,
+    trend_points,
+    trends,
+)
 from dashboard.web.lab import dependencies, experiment, experiments, near_bounds
 from dashboard.web.project import (
     audit,
@@ -74,6 +84,11 @@ urlpatterns = [
     path("projects/<slug:slug>/clusters", clusters.cluster_list, name="clusters"),
     path("projects/<slug:slug>/clusters/<slug:view>/<int:number>", cluster.cluster_detail, name="cluster"),
     path("projects/<slug:slug>/reruns", reruns.rerun_advice, name="reruns"),
+    path("projects/<slug:slug>/trends", trends.project_trends, name="trends"),
+    path("projects/<slug:slug>/trends/<slug:what>", trend_points.project_trend_points, name="trend_points"),
+    path("trends", trends.instance_trends, name="instance_trends"),
+    path("trends/<slug:what>", trend_points.instance_trend_points, name="instance_trend_points"),
+    path("teams/<path:owner>", trends.team_trends, name="team"),
     path("projects/<slug:slug>/orders", orders.order_list, name="orders"),
     path("projects/<slug:slug>/bounds", near_bounds.near_bounds, name="near_bounds"),
     path("projects/<slug:slug>/experiments", experiments.experiment_list, name="experiments"),

@@ -80,6 +80,20 @@ function listen(place) {
   place.on("plotly_unhover", () => place.classList.remove("fb-chart-over"));
 }
 
+// A button that saves a chart as a picture, on the ground of the page, is shown once there is one.
+function offerPicture(place) {
+  const { id } = place.closest("figure");
+  const button = document.querySelector(`[data-png="${CSS.escape(id)}"]`);
+  if (!button) return;
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    const { data, layout } = figureOf(place);
+    layout.paper_bgcolor = getComputedStyle(document.documentElement).getPropertyValue("--fb-chart-surface").trim();
+    const size = { width: Math.max(place.clientWidth, 800), height: layout.height };
+    window.Plotly.downloadImage({ data, layout }, { ...size, format: "png", scale: 2, filename: id });
+  });
+}
+
 async function draw(place) {
   try {
     const Plotly = await plotly(place.dataset.plotly);
@@ -88,6 +102,7 @@ async function draw(place) {
     const isNew = !drawn.has(place);
     await Plotly.react(place, data, layout, config);
     if (isNew) listen(place);
+    if (isNew) offerPicture(place);
     drawn.add(place);
     place.dataset.drawn = document.documentElement.getAttribute("data-bs-theme");
   } catch (error) {

@@ -23,6 +23,9 @@ _MINE = ("personal_token_revoke", "session_end")
 _VALUES: dict[str, dict[str, Any]] = {
     "docs": {"name": "concepts"},
     "badge": {"name": "flaky"},
+    "trend_points": {"what": "flaky"},
+    "instance_trend_points": {"what": "flaky"},
+    "team": {"owner": "@corp/shop"},
     "person_act": {"deed": "promote"},
     "quarantine_do": {"action": "approve"},
     "api-quarantine-act": {"action": "approve"},

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from math import sqrt
+from math import inf, nan, sqrt
 from types import ModuleType
 from typing import Any
 
@@ -15,6 +15,8 @@ from dashboard.charts import (
     incident_timeline,
     max_burst_cdf,
     order_rates,
+    period_bars,
+    period_estimates,
     rate_trend,
     rerun_curve,
     retries,
@@ -185,7 +187,30 @@ def _value_tail() -> value_tail.ValueTail:
     return value_tail.ValueTail(values, 1.5, 2.75, False, x, share, **band)
 
 
+_WEEKS = ("2026-08-31", "2026-09-07", "2026-09-14", "2026-09-21")
+
+
+def _period_bars() -> period_bars.PeriodBars:
+    series = (
+        period_bars.PeriodSeries("new", (3, 0, 7, 1), addresses=("/a", "/b", "/c", "/d")),
+        period_bars.PeriodSeries("flaky at the end", (5, 5, 12, 11), is_line=True),
+    )
+    return period_bars.PeriodBars("week", _WEEKS, series, "tests")
+
+
+def _period_estimates() -> period_estimates.PeriodEstimates:
+    values = ((0.12, 0.08, 0.17), (nan, nan, nan), (0.3, 0.01, 0.9), (0.05, 0.04, inf))
+    points = [
+        period_estimates.PeriodEstimate(title, *value, "4 of 33 runs", "/a")
+        for title, value in zip(_WEEKS, values, strict=True)
+    ]
+    mark = period_estimates.Yardmark(0.054, "published: 5.4 %")
+    return period_estimates.PeriodEstimates("week", tuple(points), "runs failed by flakiness", mark=mark)
+
+
 SAMPLES = [
+    Sample(period_bars, _period_bars(), period_bars.PeriodBars("week", (), (), "tests")),
+    Sample(period_estimates, _period_estimates(), period_estimates.PeriodEstimates("week", (), "share")),
     Sample(runs_per_day, _run_days(), runs_per_day.RunsPerDay(())),
     Sample(rate_trend, _trend(), rate_trend.RateTrend((rate_trend.DayRate(START, rate(0, 0)),))),
     Sample(

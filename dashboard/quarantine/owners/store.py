@@ -14,11 +14,24 @@ from ingest.models import Project, Test
 
 
 def owner_book(project: Project) -> OwnerBook:
-    stored = CodeOwnersFile.objects.filter(project=project).first()
-    patterns = OwnerPattern.objects.filter(project=project).values_list("field", "pattern", "owner")
-    by_hand = TestOwner.objects.filter(test__project=project).values_list("test__number", "owner")
-    book = _read(stored.text, stored.syntax) if stored else None
-    return OwnerBook(dict(by_hand), [Pattern(*row) for row in patterns], book)
+    return owner_books([project])[project.pk]
+
+
+def owner_books(projects: Iterable[Project]) -> dict[int, OwnerBook]:
+    """By project, in three queries however many there are."""
+    ids = [project.pk for project in projects]
+    by_hand: dict[int, dict[int, str]] = {pk: {} for pk in ids}
+    patterns: dict[int, list[Pattern]] = {pk: [] for pk in ids}
+    files = CodeOwnersFile.objects.filter(project__in=ids).values_list("project_id", "text", "syntax")
+    code_owners = {pk: _read(text, syntax) for pk, text, syntax in files}
+    for pk, *pattern in OwnerPattern.objects.filter(project__in=ids).values_list(
+        "project_id", "field", "pattern", "owner"
+    ):
+        patterns[pk].append(Pattern(*pattern))
+    names = TestOwner.objects.filter(test__project__in=ids).values_list("test__project_id", "test__number", "owner")
+    for pk, number, owner in names:
+        by_hand[pk][number] = owner
+    return {pk: OwnerBook(by_hand[pk], patterns[pk], code_owners.get(pk)) for pk in ids}
 
 
 @lru_cache(maxsize=32)

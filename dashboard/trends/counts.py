@@ -1,0 +1,227 @@
+"""What a period comes to: counted from facts, over the tests and runs that a query asks for."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timedelta
+
+import numpy as np
+
+from analytics.kernel.lifecycle import TimeToFix, time_to_fix
+from analytics.kernel.trends.comparison import Estimate, share_of_time, wilson
+from analytics.trends.failures import FlakyRun
+from analytics.trends.spells import Spell
+from dashboard.trends.facts import DayFacts, ProjectFacts, TestFacts
+from dashboard.trends.periods import Span
+from dashboard.trends.query import TrendQuery
+
+Chosen = Callable[[TestFacts], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class CountedRun:
+    """A run with a flaky failure of a chosen test."""
+
+    project_id: int
+    day: date
+    run: FlakyRun
+
+
+@dataclass(frozen=True, slots=True)
+class CountedSpell:
+    project_id: int
+    spell: Spell
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What a query leaves of the facts."""
+
+    days: Sequence[DayFacts]
+    runs: Sequence[CountedRun]
+    spells: Sequence[CountedSpell]
+
+
+def by_owner(selection: Selection, facts: Iterable[ProjectFacts]) -> dict[str, Selection]:
+    """The same days for every owner, with the runs and spells of their tests; "" has what is nobody's."""
+    owners = {project.project.pk: _owners(project) for project in facts}
+    found: dict[str, tuple[list[CountedRun], list[CountedSpell]]] = {}
+
+    def parts(owner: str) -> tuple[list[CountedRun], list[CountedSpell]]:
+        return found.setdefault(owner, ([], []))
+
+    for counted in selection.runs:
+        theirs: dict[str, set[int]] = {}
+        for number in (*counted.run.tests, *counted.run.masked):
+            for owner in owners[counted.project_id].get(number, NOBODYS):
+                theirs.setdefault(owner, set()).add(number)
+        for owner, numbers in theirs.items():
+            run = counted.run.only(numbers)
+            if run is not None:
+                parts(owner)[0].append(CountedRun(counted.project_id, counted.day, run))
+    for spell in selection.spells:
+        for owner in owners[spell.project_id].get(spell.spell.number, NOBODYS):
+            parts(owner)[1].append(spell)
+    return {owner: Selection(selection.days, runs, spells) for owner, (runs, spells) in found.items()}
+
+
+NOBODYS = frozenset([""])
+
+
+def _owners(facts: ProjectFacts) -> dict[int, frozenset[str]]:
+    return {number: test.owners or NOBODYS for number, test in facts.tests.items()}
+
+
+def select(facts: Iterable[ProjectFacts], query: TrendQuery) -> Selection:
+    """Environment and branch choose runs; owner and suite choose tests."""
+    days: list[DayFacts] = []
+    runs: list[CountedRun] = []
+    spells: list[CountedSpell] = []
+    chosen = test_choice(query)
+    for project in facts:
+        kept = [day for day in project.days if _fits(day, query)]
+        numbers = {number for number, test in project.tests.items() if chosen(test)} if query.by_test else None
+        days += kept
+        for day in kept:
+            found = (run if numbers is None else run.only(numbers) for run in day.flaky_runs)
+            runs += (CountedRun(project.project.pk, day.day, run) for run in found if run is not None)
+        spells += (
+            CountedSpell(project.project.pk, spell)
+            for spell in project.spells
+            if numbers is None or spell.number in numbers
+        )
+    return Selection(_by_day(days), runs, spells)
+
+
+def _by_day(days: Iterable[DayFacts]) -> list[DayFacts]:
+    """All environments and branches of a day together, without its flaky runs."""
+    sums: dict[date, list[float]] = {}
+    for day in days:
+        total = sums.setdefault(day.day, [0, 0, 0, 0.0, 0.0])
+        for place, amount in enumerate(day[3:8]):
+            total[place] += amount
+    return [DayFacts(day, "", "", *map(int, total[:3]), *total[3:], ()) for day, total in sorted(sums.items())]
+
+
+def test_choice(query: TrendQuery) -> Chosen:
+    owner = query.owner.casefold()
+
+    def chosen(test: TestFacts) -> bool:
+        if owner and owner not in {name.casefold() for name in test.owners}:
+            return False
+        return not query.suite or test.suite == query.suite
+
+    return chosen
+
+
+def _fits(day: DayFacts, query: TrendQuery) -> bool:
+    return query.environment in ("", day.environment) and query.branch in ("", day.branch)
+
+
+# -- a period ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodCounts:
+    """A period in numbers; rates with what they rest on."""
+
+    span: Span
+    runs: int
+    failed: int
+    flaky: int
+    """Runs that failed by flakiness alone, with a failure of a chosen test."""
+    blocked: int
+    masked: int
+    """Runs in which a quarantine masked a failure."""
+    saved: int
+    """Of those, the runs that nothing else would have blocked."""
+    saved_seconds: float
+    """The time of their tests: what it would have taken to run them once more."""
+    seconds: float
+    rerun_seconds: float
+    new: int
+    reopened: int
+    fixed: int
+    stock: int
+    """Tests that are flaky at the end of the period."""
+    time: TimeToFix
+    rerun_share: Estimate = field(repr=False)
+
+    @property
+    def flaky_rate(self) -> Estimate:
+        return wilson(self.flaky, self.runs)
+
+    @property
+    def has_runs(self) -> bool:
+        return self.runs > 0
+
+
+def count(selection: Selection, span: Span, now: datetime) -> PeriodCounts:
+    days = [day for day in selection.days if day.day in span]
+    runs = [counted.run for counted in selection.runs if counted.day in span]
+    saved = [run for run in runs if run.is_saved]
+    spells = [counted.spell for counted in selection.spells]
+    end = _end(span, now)
+    return PeriodCounts(
+        span=span,
+        runs=sum(day.runs for day in days),
+        failed=sum(day.failed for day in days),
+        flaky=sum(run.is_flaky for run in runs),
+        blocked=sum(run.is_blocked for run in runs),
+        masked=sum(bool(run.masked) for run in runs),
+        saved=len(saved),
+        saved_seconds=sum(run.seconds for run in saved),
+        seconds=sum(day.seconds for day in days),
+        rerun_seconds=sum(day.rerun_seconds for day in days),
+        new=sum(is_new(spell, span) for spell in spells),
+        reopened=sum(is_reopened(spell, span) for spell in spells),
+        fixed=sum(is_fixed(spell, span) for spell in spells),
+        stock=sum(is_open(spell, span) for spell in spells),
+        time=_time(spells, span, end),
+        rerun_share=_rerun_share(days),
+    )
+
+
+def is_new(spell: Spell, span: Span) -> bool:
+    """Only where it is seen that it was not flaky before."""
+    return not spell.again and spell.seen and spell.since.date() in span
+
+
+def is_reopened(spell: Spell, span: Span) -> bool:
+    return spell.again and spell.since.date() in span
+
+
+def is_fixed(spell: Spell, span: Span) -> bool:
+    return spell.until is not None and spell.until.date() in span
+
+
+def is_open(spell: Spell, span: Span) -> bool:
+    """Flaky at the end of the span."""
+    return spell.since.date() <= span.last and (spell.until is None or spell.until.date() > span.last)
+
+
+def _end(span: Span, now: datetime) -> datetime:
+    return min(datetime.combine(span.last, time.min, UTC) + timedelta(days=1), now)
+
+
+def _time(spells: Iterable[Spell], span: Span, end: datetime) -> TimeToFix:
+    """Of spells that were fixed in the span, and of those that were open at its end: they take longer. One whose
+    beginning is not seen says nothing about how long it took."""
+    days, fixed = [], []
+    for spell in (spell for spell in spells if spell.seen):
+        if is_fixed(spell, span):
+            days.append((spell.last - spell.since) / timedelta(days=1))
+            fixed.append(True)
+        elif is_open(spell, span):
+            days.append(max((end - spell.since) / timedelta(days=1), 0.0))
+            fixed.append(False)
+    return time_to_fix(np.array(days, dtype=np.float64), np.array(fixed, dtype=bool))
+
+
+def _rerun_share(days: Iterable[DayFacts]) -> Estimate:
+    by_day: dict[date, list[float]] = {}
+    for day in days:
+        sums = by_day.setdefault(day.day, [0.0, 0.0])
+        sums[0] += day.rerun_seconds
+        sums[1] += day.seconds
+    part, whole = (np.array([sums[place] for sums in by_day.values()], dtype=np.float64) for place in (0, 1))
+    return share_of_time(part, whole)
