@@ -30,6 +30,7 @@ _ORDER = (
         "pull-requests",
         "notifications",
         "people",
+        "compare",
     ),
     *("operations", "security", "api", "limits-and-errors", "developing"),
 )
