@@ -4,10 +4,12 @@ A worker reads the same suite again and again. It remembers the sequence of keys
 so that the next report of that suite is compared with it rather than looked up name by name."""
 
 from dataclasses import dataclass
+from itertools import repeat
+from operator import eq
 
 from ingest.junit.dialects import BROWSER, Dialect
 from ingest.junit.report import TestKey
-from ingest.junit.stable_names import stable_name, without_browser
+from ingest.junit.stable_names import all_stable, stable_name, without_browser
 
 _REMEMBERED = 300_000
 """Keys remembered over all places; beyond this the memory starts over."""
@@ -48,6 +50,20 @@ def key_of(place: Place, classname: str, name: str, file: str = "") -> TestKey:
     return place.suite_alone, "", name, "" if place.suite_alone else file, ""
 
 
+def keys_at_once(place: Place, classes: list[str], names: list[str]) -> list[TestKey] | None:
+    """The identities of many cases with classes, all exactly as written; None if one of them needs a closer look."""
+    if place.dialect.names is not None or not all(classes) or any(map(eq, classes, names)):
+        return None
+    distinct = dict.fromkeys(classes, place.suite)
+    if not all_stable(names) or not all_stable(list(distinct)):
+        return None
+    for classname in distinct:
+        if place.is_class(classname):
+            distinct[classname] = ""
+    nothing = repeat("")
+    return list(zip(map(distinct.__getitem__, classes), classes, names, nothing, nothing, strict=False))
+
+
 def keys_of_collected(classname: str, name: str, file: str) -> list[TestKey]:
     """The identities that a report without suites, as pytest's is, may have given to a test that a runner collected."""
     stable_class, name = stable_name(classname), stable_name(name)
@@ -78,18 +94,19 @@ class RememberedKeys:
         self.names = [key[2] for key in keys]
         self._row_of: dict[TestKey, int] = {}
 
+    @property
+    def longest(self) -> int:
+        """No class and name together are longer."""
+        return max(map(len, self.classes), default=0) + max(map(len, self.names), default=0)
+
     def row_of(self, key: TestKey) -> int:
         """The row of the key, or -1."""
         if not self._row_of:
-            self._row_of = {key: row for row, key in enumerate(self.keys)}
+            self._row_of = dict(zip(self.keys, range(len(self.keys)), strict=True))
         return self._row_of.get(key, -1)
 
 
 _nothing = RememberedKeys([])
-
-
-def _length(key: TestKey) -> int:
-    return len(key[1]) + len(key[2])
 
 
 class _Memory:
@@ -106,8 +123,8 @@ class _Memory:
         self._size += len(keys) - len(self.get(place).keys)
         if self._size > _REMEMBERED:
             self._places, self._size = {}, len(keys)
-        if len(keys) <= _REMEMBERED and max(map(_length, keys), default=0) < _LONG:
-            self._places[place.id] = RememberedKeys(keys)
+        if len(keys) <= _REMEMBERED and (known := RememberedKeys(keys)).longest < _LONG:
+            self._places[place.id] = known
 
 
 _memory = _Memory()
@@ -137,6 +154,10 @@ class Walk:
 
     def make(self, classes: list[str], names: list[str]) -> list[TestKey]:
         """New keys for cases that are not the next ones; the walk continues after the last of them."""
+        keys = keys_at_once(self._place, classes, names)
+        if keys is not None:
+            self._at = max(self._at, self._known.row_of(keys[-1]) + 1)
+            return keys
         keys = [key_of(self._place, *pair) for pair in zip(classes, names, strict=True)]
         self._at = max(self._at, self._known.row_of(keys[-1]) + 1)
         self.as_written = self.as_written and all(

@@ -13,7 +13,10 @@ _VOLATILE = re.compile(
     r"|(?P<tmp>(?:/private)?(?:/var)?/(?:tmp|folders)/[\w./+-]++|\b[A-Za-z]:\\[\w\\~ ]{0,80}\\Temp\\[\w.\\~-]++)"
     r"|(?P<identity>(?<=@)[0-9a-f]{6,8}\b)"
 )
-_HINT = re.compile(r"0x|/tmp/|/folders/|\\Temp\\|@[0-9a-f]{6}|[0-9]{4}-[0-9]{2}-|[0-9a-fA-F]{8}-")
+_HINTS = ("0x", "/tmp/", "/folders/", "\\Temp\\")  # noqa: S108
+_HINT_AT = re.compile(r"@[0-9a-f]{6}")
+_HINT_DASH = re.compile(r"-(?:(?<=[0-9]{4}-)[0-9]{2}-|(?<=[0-9a-fA-F]{8}-))")
+"""Both begin with the character that is rare in names, so that a search passes over the others at once."""
 _BAZEL_SHARD = re.compile(r"_shard_[0-9]{1,6}(?:/|_of_)[0-9]{1,6}")
 _STAMP = re.compile(r"[-_.][0-9]{14}\Z")
 
@@ -50,9 +53,24 @@ def stable_name(name: str) -> str:
 def _stable(name: str) -> str:
     if "_shard_" in name:
         name = _BAZEL_SHARD.sub("", name)
-    if _HINT.search(name):
+    if _has_hint(name):
         name = _VOLATILE.sub(_placeholder, name)
     return name
+
+
+def _has_hint(text: str) -> bool:
+    """Whether it may hold a volatile part."""
+    if any(hint in text for hint in _HINTS):
+        return True
+    if "@" in text and _HINT_AT.search(text):
+        return True
+    return "-" in text and _HINT_DASH.search(text) is not None
+
+
+def all_stable(names: list[str]) -> bool:
+    """Whether none of the names holds anything that `stable_name` would look at closely."""
+    together = "\n".join(names)
+    return "_shard_" not in together and not _has_hint(together)
 
 
 _cached = lru_cache(maxsize=65_536)(_stable)

@@ -49,7 +49,7 @@ class Tally:
 class Frame:
     """An open suite, or the root."""
 
-    __slots__ = ("_tag", "attributes", "before", "direct", "name", "path")
+    __slots__ = ("_place", "_tag", "attributes", "before", "direct", "name", "path")
 
     def __init__(self, attributes: Attributes, parent: "Frame | None", before: Tally, tag: str = "testsuite") -> None:
         self._tag = tag
@@ -58,8 +58,15 @@ class Frame:
         self.path: str = _bounded(f"{parent.path}/{self.name}" if parent and parent.path else self.name)
         self.before = before.copy()
         self.direct = 0
+        self._place: Place | None = None
 
     def place(self, dialect: Dialect) -> Place:
+        """Where its cases are. A document has one dialect."""
+        if self._place is None:
+            self._place = self._made_place(dialect)
+        return self._place
+
+    def _made_place(self, dialect: Dialect) -> Place:
         if not dialect.suite_in_key:
             return Place(dialect, "", "")
         if dialect.browser_in_names:

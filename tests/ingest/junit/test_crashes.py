@@ -3,7 +3,10 @@
 from xml.sax.saxutils import escape, quoteattr
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from ingest.junit import crashes
 from tests.ingest.junit.reading import case, read
 
 PYTEST = '<testsuites name="pytest tests"><testsuite name="pytest">{}</testsuite></testsuites>'
@@ -113,3 +116,10 @@ def test_an_ordinary_failure_that_speaks_of_crashes_is_none(document: str, endin
 def test_a_passing_test_that_prints_a_crash_is_none() -> None:
     passing = '<testcase classname="c" name="t"><system-out>panic: x</system-out></testcase>'
     assert read(GO.format(passing)).run_errors == []
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(st.from_regex(crashes._CRASH), st.from_regex(crashes._EXHAUSTED))
+def test_whatever_the_patterns_find_holds_a_word_that_is_looked_for_first(crash: str, exhausted: str) -> None:
+    assert crashes._holds_any(crash, crashes._CRASH_WORDS)
+    assert crashes._holds_any(exhausted.casefold(), crashes._EXHAUSTED_WORDS) or not exhausted.isascii()

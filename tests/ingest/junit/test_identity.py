@@ -1,8 +1,14 @@
 """Which names and properties make a test the same test, and by what it was known before."""
 
+from dataclasses import replace
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ingest.identity import digest_of, test_digest
+from ingest.junit.dialects import UNKNOWN, Dialect
+from ingest.junit.keys import Place, key_of, keys_at_once
 from ingest.junit.report import TestKey
 from tests.ingest.junit.reading import upload
 
@@ -168,3 +174,46 @@ def test_a_class_that_speaks_of_a_browser_keeps_its_name(classname: str) -> None
     reading = upload(suite(case("t", classname=classname)))
     assert [key[1] for key in reading.report.keys] == [classname]
     assert reading.browsers == set()
+
+
+_PARTS = st.sampled_from(
+    [
+        "a",
+        "b.C",
+        "C",
+        "C$In",
+        "0x7f3a2b1c",
+        "-",
+        "2026-01-02T03:04",
+        "2026-1",
+        "/tmp/x",
+        "/tmp",
+        "@",
+        "@1a2b3c4d",
+        "@abc",
+    ]
+    + ["_shard_1/2", "_shard", "12345678-1234-1234-1234-123456789abc", "1234567-", "\\Temp\\", "[x-1]", " ", "\n", ""]
+)
+_NAMES = st.lists(_PARTS, max_size=4).map("".join)
+
+
+@settings(max_examples=500, deadline=None, derandomize=True)
+@given(
+    st.lists(st.tuples(_NAMES, _NAMES), min_size=1, max_size=6),
+    _NAMES,
+    st.sampled_from([UNKNOWN, replace(UNKNOWN, class_is_place=True)]),
+)
+def test_many_keys_at_once_are_those_that_each_case_gets(
+    cases: list[tuple[str, str]], suite: str, dialect: Dialect
+) -> None:
+    place = Place(dialect, suite, suite)
+    keys = keys_at_once(place, [classname for classname, _ in cases], [name for _, name in cases])
+    assert keys in (None, [key_of(place, classname, name) for classname, name in cases])
+
+
+def test_plain_names_get_their_keys_at_once() -> None:
+    place = Place(UNKNOWN, "s", "s")
+    assert keys_at_once(place, ["p.C", "s"], ["t[a-b]", "u"]) == [
+        ("s", "p.C", "t[a-b]", "", ""),
+        ("", "s", "u", "", ""),
+    ]
