@@ -90,7 +90,10 @@ def examples_at(analysis_id: int, project_id: int) -> Examples:
 def _causes(known: ProjectUnits, bits: Column) -> list[tuple[str, ...]]:
     joined = np.zeros(len(known.units), dtype=np.int64)
     np.bitwise_or.at(joined, known.unit, bits.astype(np.int64))
-    return [tuple(word for bit, word in enumerate(CATEGORIES) if value >> bit & 1) for value in joined.tolist()]
+    words = {
+        value: tuple(word for bit, word in enumerate(CATEGORIES) if value >> bit & 1) for value in set(joined.tolist())
+    }
+    return [words[value] for value in joined.tolist()]
 
 
 def runs_advised(to_expose: Column) -> int:

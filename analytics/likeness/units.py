@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
 
 import numpy as np
@@ -20,6 +21,15 @@ _TESTS = """
     FROM ingest_test AS test
     WHERE test.project_id = %(project)s AND test.number = ANY(%(numbers)s) ORDER BY test.number
 """
+_COMPARABLE = """
+    SELECT string_agg(sketch.unit, '' ORDER BY sketch.id), string_agg(sketch.numbers, '' ORDER BY sketch.id),
+           array_agg(extract(epoch FROM sketch.written)::float8 ORDER BY sketch.id)
+    FROM analytics_testsketch AS sketch
+    WHERE sketch.project_id = %s AND sketch.form = %s AND sketch.key_id = %s
+          AND length(sketch.unit) = %s AND length(sketch.numbers) = %s
+"""
+"""All in one row: ten thousand rows take longer to pass on than to use."""
+_KEY_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +61,40 @@ def unit_key(classname: str, name: str, file: str) -> bytes:
     return _digest(group_of(classname, file), function_name(name))
 
 
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """The units of some tests as far as their names tell, which never change."""
+
+    unit: Ints
+    first: Ints
+    group: Ints
+    seen: Floats
+    groups: Mapping[str, int]
+    keys: Sequence[bytes]
+    place_of: Mapping[bytes, int]
+
+
 def project_units(project_id: int, numbers: Column) -> ProjectUnits:
     """Units of the tests with these numbers, which ascend."""
+    names = _names(project_id, numbers.astype(np.int64).tobytes())
+    sketches = _sketches(project_id, names.place_of)
+    written = names.seen.copy()
+    written[sketches.place] = np.where(np.isnan(sketches.written), written[sketches.place], sketches.written)
+    matrix = np.zeros((len(names.first), SIZE), dtype=np.int8)
+    matrix[sketches.place] = sketches.numbers
+    units = Units(names.first, names.group, matrix)
+    return ProjectUnits(names.unit, units, names.keys, written, names.groups, sketches.key_id, sketches.ignored)
+
+
+@lru_cache(maxsize=2)
+def _names(project_id: int, numbers: bytes) -> _Names:
+    """Kept for the next analysis: a project's tests are mostly those of the last one."""
+    wanted = np.frombuffer(numbers, dtype=np.int64)
     place_of: dict[tuple[str, str], int] = {}
     groups: dict[str, int] = {}
-    unit, first, group, seen = np.full(len(numbers), -1, dtype=np.int64), [], [], []
+    unit, first, group, seen = np.full(len(wanted), -1, dtype=np.int64), [], [], []
     with connection.cursor() as cursor:
-        cursor.execute(_TESTS, {"project": project_id, "numbers": numbers.tolist()})
+        cursor.execute(_TESTS, {"project": project_id, "numbers": wanted.tolist()})
         tests = cursor.fetchall()
     for row, (number, classname, name, file, since) in enumerate(tests):
         where = group_of(classname, file)
@@ -70,17 +107,19 @@ def project_units(project_id: int, numbers: Column) -> ProjectUnits:
         else:
             seen[place] = min(seen[place], since)
     keys = [_digest(where, name) for where, name in place_of]
-    sketches = _sketches(project_id, keys)
-    written = np.array(seen, dtype=np.float64)
-    written[sketches.place] = np.where(np.isnan(sketches.written), written[sketches.place], sketches.written)
-    matrix = np.zeros((len(first), SIZE), dtype=np.int8)
-    matrix[sketches.place] = sketches.numbers
-    units = Units(np.array(first, dtype=np.int64), np.array(group, dtype=np.int64), matrix)
-    return ProjectUnits(unit, units, keys, written, groups, sketches.key_id, sketches.ignored)
+    return _Names(
+        unit,
+        np.array(first, dtype=np.int64),
+        np.array(group, dtype=np.int64),
+        np.array(seen, dtype=np.float64),
+        groups,
+        keys,
+        {key: place for place, key in enumerate(keys)},
+    )
 
 
 def _digest(where: str, name: str) -> bytes:
-    return blake2b(f"{where}\0{name}".encode("utf-8", "replace"), digest_size=16).digest()
+    return blake2b(f"{where}\0{name}".encode("utf-8", "replace"), digest_size=_KEY_BYTES).digest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +131,7 @@ class _Sketches:
     ignored: int
 
 
-def _sketches(project_id: int, keys: Sequence[bytes]) -> _Sketches:
+def _sketches(project_id: int, place_of: Mapping[bytes, int]) -> _Sketches:
     """Those of the key that most were made with, by unit: a new key makes all of them new."""
     kept = TestSketch.objects.filter(project_id=project_id)
     by_key = kept.values("form", "key_id").annotate(count=Count("pk"), last=Max("seen_at")).order_by("-count", "-last")
@@ -101,16 +140,17 @@ def _sketches(project_id: int, keys: Sequence[bytes]) -> _Sketches:
     if current is None:
         nothing, all_ = np.zeros(0), sum(row["count"] for row in counts)
         return _Sketches(nothing.astype(np.int64), np.zeros((0, SIZE), np.int8), nothing, "", all_)
-    place_of = {key: place for place, key in enumerate(keys)}
-    comparable = kept.filter(form=FORM, key_id=current["key_id"])
-    rows = comparable.order_by("pk").values_list("unit", "numbers", "written")
-    found = [
-        (place_of[bytes(unit)], bytes(numbers), written) for unit, numbers, written in rows if bytes(unit) in place_of
-    ]
+    with connection.cursor() as cursor:
+        cursor.execute(_COMPARABLE, (project_id, FORM, current["key_id"], _KEY_BYTES, SIZE))
+        keys, numbers, written = cursor.fetchone()
+    keys = bytes(keys or b"")
+    places = [place_of.get(keys[at : at + _KEY_BYTES], -1) for at in range(0, len(keys), _KEY_BYTES)]
+    place = np.array(places, dtype=np.int64)
+    known = place >= 0
     return _Sketches(
-        np.array([place for place, _, _ in found], dtype=np.int64),
-        np.frombuffer(b"".join(numbers for _, numbers, _ in found), dtype=np.int8).reshape(-1, SIZE),
-        np.array([written.timestamp() if written else np.nan for _, _, written in found], dtype=np.float64),
+        place[known],
+        np.frombuffer(bytes(numbers or b""), dtype=np.int8).reshape(-1, SIZE)[known],
+        np.array(written or (), dtype=np.float64)[known],
         current["key_id"],
         sum(row["count"] for row in counts) - current["count"],
     )
