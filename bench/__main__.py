@@ -1,7 +1,7 @@
 """Run the benchmarks on a PostgreSQL of their own: `python -m bench [name …]`.
 
-`load`, `scale`, `orders`, `why`, `predict` and `reach` run only by name: they take minutes, some of them gigabytes. Parts of
-`orders` have names of their own, as `orders.real` and `orders.peers`."""
+`load`, `freshness`, `scale`, `orders`, `why`, `predict` and `reach` run only by name: they take minutes, some of them
+gigabytes. Parts of `orders` have names of their own, as `orders.real` and `orders.peers`."""
 
 import argparse
 import sys
@@ -102,7 +102,12 @@ def _large(options: argparse.Namespace) -> dict[str, Bench]:
         for part in _parts("schedules").values():
             yield from part()
 
-    named = {"load": load, "scale": scale, "orders": orders, "schedules": schedules}
+    def freshness() -> Iterable[Outcome]:
+        from bench import freshness
+
+        return freshness.run()
+
+    named = {"load": load, "freshness": freshness, "scale": scale, "orders": orders, "schedules": schedules}
     alone = {name: _package(name) for name in ("why", "bounds", "predict", "reach")}
     of_packages = [_parts(package, package) for package in ("predict", "bounds", "why", "reach")]
     return {**named, **alone, **parts, **{name: part for several in of_packages for name, part in several.items()}}
