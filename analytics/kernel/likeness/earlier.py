@@ -30,15 +30,29 @@ class Earlier:
 def earlier(number: Ints, sketch: Sketches, before: Earlier | None = None) -> Earlier:
     """Nearest earlier units; of a beginning that is the same as `before` nothing is computed again."""
     first = 0 if before is None else _same(number, sketch, before)
-    near = Neighbours(
-        np.full((len(number), KEPT), -1, dtype=np.int64), np.full((len(number), KEPT), np.nan, dtype=np.float64)
-    )
+    near = _nothing(len(number))
     if before is not None:
         near.example[:first], near.distance[:first] = before.near.example[:first], before.near.distance[:first]
-    step = max(1, _CELLS // max(len(number), 1))
-    for start in range(first, len(number), step):
-        _fill(near, number, sketch, start, min(start + step, len(number)))
+    sketched = np.flatnonzero(known(sketch))
+    _fill_all(near, number, sketch, sketched, int(np.searchsorted(sketched, first)))
     return Earlier(number, sketch, near)
+
+
+def _nothing(count: int) -> Neighbours:
+    return Neighbours(np.full((count, KEPT), -1, dtype=np.int64), np.full((count, KEPT), np.nan, dtype=np.float64))
+
+
+def _fill_all(near: Neighbours, number: Ints, sketch: Sketches, sketched: Ints, first: int) -> None:
+    """From the `first` of those with a sketch on: only they have neighbours, and are some."""
+    numbers, sketches, found = number[sketched], sketch[sketched].astype(np.float32), _nothing(len(sketched))
+    length = lengths(sketch[sketched])
+    step = max(1, _CELLS // max(len(sketched), 1))
+    for start in range(first, len(sketched), step):
+        _fill(found, numbers, sketches, length, start, min(start + step, len(sketched)))
+    rows, example = sketched[first:], found.example[first:]
+    if len(rows):
+        near.example[rows] = np.where(example >= 0, sketched[example], -1)
+        near.distance[rows] = found.distance[first:]
 
 
 def _same(number: Ints, sketch: Sketches, before: Earlier) -> int:
@@ -48,18 +62,14 @@ def _same(number: Ints, sketch: Sketches, before: Earlier) -> int:
     return int(np.argmax(differ)) if differ.any() else size
 
 
-def _fill(near: Neighbours, number: Ints, sketch: Sketches, start: int, end: int) -> None:
-    theirs = sketch[:end]
-    products = sketch[start:end].astype(np.float32) @ theirs.T.astype(np.float32)
-    rank = products / -lengths(theirs).astype(np.float32)
-    rank[:, ~known(theirs)] = np.inf
+def _fill(near: Neighbours, number: Ints, sketch: Floats, length: Floats, start: int, end: int) -> None:
+    products = sketch[start:end] @ sketch[:end].T
+    rank = products / -length[:end].astype(np.float32)
     rank[:, start:][np.arange(end - start) >= np.arange(end - start)[:, None]] = np.inf
     count = min(KEPT, end)
     chosen = np.argpartition(rank, count - 1, axis=1)[:, :count]
-    usable = np.isfinite(np.take_along_axis(rank, chosen, 1)) & known(sketch[start:end])[:, None]
-    far = distances_of(
-        np.take_along_axis(products, chosen, 1), lengths(sketch[start:end])[:, None], lengths(theirs)[chosen]
-    )
+    usable = np.isfinite(np.take_along_axis(rank, chosen, 1))
+    far = distances_of(np.take_along_axis(products, chosen, 1), length[start:end, None], length[chosen])
     far = np.where(usable, far, np.nan)
     order = np.lexsort((number[chosen], far), axis=1)
     near.example[start:end, :count] = np.take_along_axis(np.where(usable, chosen, -1), order, 1)
