@@ -40,6 +40,7 @@ from ingest.models import Project, Report
 from ingest.pgcopy import copy_rows
 
 Progress = Callable[[str], None]
+_encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def analysis_refresh(
@@ -119,7 +120,7 @@ def _write(model, keys: tuple[str, ...], analysis_id: int, rows) -> None:
     copy_rows(
         model,
         ("analysis_id", *keys, "data"),
-        ((analysis_id, *row[:-1], json.dumps(row[-1], ensure_ascii=False).replace("\\u0000", "")) for row in rows),
+        ((analysis_id, *row[:-1], _encode(row[-1]).replace("\\u0000", "")) for row in rows),
     )
 
 

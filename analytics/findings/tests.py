@@ -53,13 +53,21 @@ class _Parts:
         self._standing_environments = rows_of(found.environments.test)
         reports = found.window.reports
         kind = reports.environment if reports.kind is None else reports.kind
-        self._without = runs_without(found.window.executions, kind)
+        self._without = runs_without(found.window.executions, kind).tolist()
+        self._is_flaky = found.failed.is_flaky.tolist()
+        self._branches = {
+            "default": _rates(found.failed.default_branch),
+            "other": _rates(found.failed.other_branches),
+        }
+        self._reruns = [
+            (context.name.lower(), *(counts.tolist() for counts in found.failed.bursts.followed(context)))
+            for context in Context
+        ]
 
     def finding(self, place: int) -> Finding:
-        failed = self._found.failed
         return {
             "onset": self._onset(place),
-            "branches": {"default": _rate(failed.default_branch, place), "other": _rate(failed.other_branches, place)},
+            "branches": {name: rates[place] for name, rates in self._branches.items()},
             "environments": [
                 {"environment": self._loaded.environments[where], "failed": bad, "executed": ran}
                 for where, bad, ran in self._environments.get(place, [])
@@ -78,9 +86,9 @@ class _Parts:
                 {"category": cause.category.value, "sentence": cause.sentence, "share": number(cause.share)}
                 for cause in self._found.causes.get(place, ())
             ],
-            "runs_without": int(self._without[place]) or None,
+            "runs_without": self._without[place] or None,
             "onset_changes": self._onset_changes.get(int(self._found.window.failing[place])),
-            "unjudged": self._unjudged(place) if failed.is_flaky[place] else [],
+            "unjudged": self._unjudged(place) if self._is_flaky[place] else [],
             "changes": [self._change(row) for row in self._changes.get(place, [])],
             "hosts": [_standout(self._found.hosts, row, self._loaded.hosts) for row in self._hosts.get(place, [])],
             "hours": [self._hour(row) for row in self._hours.get(place, [])],
@@ -113,10 +121,9 @@ class _Parts:
 
     def _contexts(self, place: int) -> list[Finding]:
         """How reruns of its failures ended, by context."""
-        counts = [(context, *self._found.failed.bursts.followed(context)) for context in Context]
         return [
-            {"context": context.name.lower(), "passed": int(passed[place]), "of": int(failed[place] + passed[place])}
-            for context, failed, passed in counts
+            {"context": context, "passed": passed[place], "of": failed[place] + passed[place]}
+            for context, failed, passed in self._reruns
             if failed[place] + passed[place]
         ]
 
@@ -159,15 +166,13 @@ def _elsewhere(found: Standouts, row: int) -> Finding:
     return {**{name: int(getattr(found, name)[row]) for name in counts}, "p_value": number(found.p_value[row])}
 
 
-def _rate(rates: Any, place: int) -> Finding | None:
-    if not rates.executed[place]:
-        return None
-    return {
-        "failed": int(rates.failed[place]),
-        "executed": int(rates.executed[place]),
-        "low": number(rates.low[place]),
-        "high": number(rates.high[place]),
-    }
+def _rates(rates: Any) -> list[Finding | None]:
+    """By test; None where it was not executed."""
+    counted = (rates.failed.tolist(), rates.executed.tolist(), numbers(rates.low), numbers(rates.high))
+    return [
+        {"failed": failed, "executed": executed, "low": low, "high": high} if executed else None
+        for failed, executed, low, high in zip(*counted, strict=True)
+    ]
 
 
 def _distribution(lengths: list[int] | None) -> dict[str, int]:

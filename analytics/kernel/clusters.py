@@ -83,9 +83,20 @@ def _block(
 def _tails(runs: int, first: Ints, second: Ints, together: Ints) -> Floats:
     """The hypergeometric upper tail, computed once for each distinct combination of counts: there are few."""
     size = int(max(first.max(initial=0), second.max(initial=0))) + 1
-    cases, at = np.unique((first * size + second) * size + together, return_inverse=True)
+    case = (first * size + second) * size + together
+    cases, at = _numbered(case, size**3)
     tail = scipy.stats.hypergeom.sf(cases % size - 1, runs, cases // size // size, cases // size % size)
     return np.asarray(tail[at], dtype=np.float64)
+
+
+def _numbered(values: Ints, below: int) -> tuple[Ints, Ints]:
+    """Distinct values and the place of each among them: by a table where one is small, which needs no sorting."""
+    if below > max(len(values), 1_000):
+        return np.unique(values, return_inverse=True)
+    known = np.flatnonzero(np.bincount(values, minlength=below))
+    place = np.zeros(below, dtype=np.int64)
+    place[known] = np.arange(len(known))
+    return known, place[values]
 
 
 def clusters(failed: scipy.sparse.csr_matrix, parameters: Parameters = DEFAULTS) -> Clusters:

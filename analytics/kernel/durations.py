@@ -8,7 +8,7 @@ from enum import StrEnum
 import numpy as np
 import scipy
 
-from analytics.kernel.executions import Executions, Floats
+from analytics.kernel.executions import Executions, Floats, Ints
 from analytics.kernel.parameters import DEFAULTS, Parameters
 
 ROUND_SECONDS = (1.0, 5.0, 10.0, 25.0, 30.0, 60.0)
@@ -52,9 +52,8 @@ def compare_all(
     ran = executions.where(executions.executed & np.isfinite(executions.duration))
     failing = ran.failing
     group = 2 * ran.test.astype(np.int64) + failing
-    at = np.lexsort((ran.duration, group))
-    seconds = ran.duration[at].astype(np.float64)
-    ends = np.searchsorted(group[at], np.arange(2 * ran.tests + 1))
+    seconds = _by_group(group, ran.duration)
+    ends = np.concatenate([[0], np.cumsum(np.bincount(group, minlength=2 * ran.tests))])
     size = np.diff(ends)
     last = max(len(seconds) - 1, 0)
     low, high = (np.minimum(ends[:-1] + np.maximum(size - offset, 0) // 2, last) for offset in (1, 0))
@@ -65,6 +64,15 @@ def compare_all(
         usual, unusual = float(middle[2 * place]), float(middle[2 * place + 1])
         found[place] = _compared(seconds[good], seconds[bad], usual, unusual, floor, parameters)
     return found
+
+
+def _by_group(group: Ints, seconds: Floats) -> Floats:
+    """Seconds, none below zero, in order of group and size. Both are sorted as one number: the bits of such floats
+    are in the order of their values."""
+    bits = np.maximum(seconds, 0).astype(np.float32).view(np.uint32)
+    both = group.astype(np.uint64) << np.uint64(32) | bits
+    both.sort()
+    return both.astype(np.uint32).view(np.float32).astype(np.float64)
 
 
 def _compared(

@@ -40,6 +40,15 @@ def _least(enough: Callable[[Ints], npt.NDArray[np.bool_]], shape: tuple[int, ..
     return np.where(possible, high, NEVER)
 
 
+def _once_each(first: Floats, second: Floats) -> tuple[tuple[Floats, Floats], Ints]:
+    """Distinct pairs of numbers, and which of them each is: of many tests, most are alike in what is asked."""
+    shape = np.broadcast_shapes(np.shape(first), np.shape(second))
+    pairs = np.empty(shape, dtype=np.complex128)
+    pairs.real, pairs.imag = first, second
+    known, at = np.unique(pairs, return_inverse=True)
+    return (known.real.copy(), known.imag.copy()), at.reshape(shape)
+
+
 # -- to get past it ----------------------------------------------------------------------------------------------
 
 
@@ -95,12 +104,13 @@ def exposed(n: npt.ArrayLike, p_pass: npt.ArrayLike, p_fail: npt.ArrayLike) -> F
 def to_expose(p_pass: Floats, p_fail: Floats, confidence: float) -> Ints:
     """The least n with U(n) > C; NEVER for a test that never passes or never fails. P over all executions."""
     p_pass, p_fail = np.asarray(p_pass, dtype=np.float64), np.asarray(p_fail, dtype=np.float64)
-    both = (p_pass > 0) & (p_fail > 0)
+    (passes, fails), at = _once_each(p_pass, p_fail)
+    both = (passes > 0) & (fails > 0)
 
     def enough(n: Ints) -> npt.NDArray[np.bool_]:
-        return both & (exposed(n, p_pass, p_fail) > confidence)
+        return both & (exposed(n, passes, fails) > confidence)
 
-    return _least(enough, p_pass.shape, _MOST)
+    return _least(enough, passes.shape, _MOST)[at]
 
 
 # -- to confirm a fix --------------------------------------------------------------------------------------------
@@ -117,14 +127,14 @@ def to_confirm(bursts: Bursts, parameters: Parameters = DEFAULTS, *, until_failu
 def clean_needed(onset: Ints, clean: Ints, parameters: Parameters = DEFAULTS, *, until_failure: bool = False) -> Ints:
     """The same from counts: how often a failure, and how often a pass, followed a pass."""
     prior = parameters.onset_prior_until_failure if until_failure else parameters.onset_prior
-    a, b = np.maximum(onset + prior[0], parameters.onset_prior[0]), clean + prior[1]
+    (a, b), at = _once_each(np.maximum(onset + prior[0], parameters.onset_prior[0]), clean + prior[1])
 
     def enough(m: Ints) -> npt.NDArray[np.bool_]:
         return np.asarray(
             scipy.special.betaln(a, b + m) - scipy.special.betaln(a, b) <= np.log1p(-parameters.confidence)
         )
 
-    return _least(enough, a.shape, _MOST)
+    return _least(enough, a.shape, _MOST)[at]
 
 
 def to_confirm_known(g: float, confidence: float) -> int:

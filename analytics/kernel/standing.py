@@ -62,6 +62,8 @@ class _Cells:
         row = np.flatnonzero(executions.last_attempt & executions.executed)
         test, report = executions.test[row].astype(np.int64), executions.report[row].astype(np.int64)
         key = test * (int(stream.max(initial=-1)) + 1) + stream[report]
+        if not np.any(key[1:] < key[:-1]):  # one stream: it is in order
+            return cls(row, key, test, report, executions.failing[row])
         at = np.argsort(key, kind="stable")
         return cls(row[at], key[at], test[at], report[at], executions.failing[row][at])
 
@@ -103,24 +105,26 @@ class _Cells:
 
         A failure in the first report of the main line was broken before the window, if it `lasts`."""
         main = reports.mainline[self.report]
-        begun = self.failing & main & lasts & np.isin(self.report, _oldest(reports))
+        oldest = np.zeros(len(reports) + 1, dtype=bool)
+        oldest[_oldest(reports)] = True
+        begun = self.failing & main & lasts & oldest[self.report]
         if not main.any():
             return begun
         places = int(reports.environment.max(initial=-1)) + 2
         place = (self.test * places + reports.environment[self.report] + 1) * (len(reports) + 1)
         moment = place + self.report
         at = np.flatnonzero(main)[np.argsort(moment[main], kind="stable")]
-        latest = np.searchsorted(moment[at], moment) - 1
+        place_at, failing_at = place[at], self.failing[at]
+        asked = np.flatnonzero(self.failing)
+        latest = np.searchsorted(moment[at], moment[asked]) - 1
         before = np.maximum(latest, 0)
-        failed = (latest >= 0) & (place[at][before] == place) & self.failing[at][before]
-        edges = _edges(place[at], self.failing[at])
-        first = np.maximum.accumulate(np.where(edges, np.arange(len(at)), 0))[before]
-        passed = (first > 0) & (place[at][np.maximum(first, 1) - 1] == place)
-        run, revision = reports.run[self.report], reports.revision[self.report]
-        began = at[first]
-        same = (revision >= 0) & (revision == revision[began])
-        known = self.failing & failed & (run != run[began]) & ~(passed & same)
-        return np.asarray(known | begun)
+        failed = (latest >= 0) & (place_at[before] == place[asked]) & failing_at[before]
+        first = np.maximum.accumulate(np.where(_edges(place_at, failing_at), np.arange(len(at)), 0))[before]
+        passed = (first > 0) & (place_at[np.maximum(first, 1) - 1] == place[asked])
+        run, revision, began = reports.run, reports.revision[self.report[asked]], self.report[at[first]]
+        same = (revision >= 0) & (revision == reports.revision[began])
+        begun[asked] |= failed & (run[self.report[asked]] != run[began]) & ~(passed & same)
+        return begun
 
 
 def _edges(key: Ints, failing: Flags) -> Flags:

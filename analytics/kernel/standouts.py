@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from analytics.kernel.executions import Executions, Flags, Floats, Ints, distinct_per
+from analytics.kernel.executions import Executions, Flags, Floats, Ints, counted, distinct_per
 from analytics.kernel.parameters import DEFAULTS, Parameters
 
 HOURS = 24
@@ -113,7 +113,7 @@ def _once_a_report(executions: Executions) -> tuple[Ints, Ints, Flags]:
 def _cells(test: Ints, place: Ints, failed: Flags) -> _Cells:
     size = int(place.max(initial=0)) + 1
     keys = test * size + place
-    cells, executed = np.unique(keys, return_counts=True)
+    cells, executed = counted(keys)
     failing = np.bincount(np.searchsorted(cells, keys[failed]), minlength=len(cells))
     return _Cells(cells // size, cells % size, failing.astype(np.int64), executed.astype(np.int64))
 
