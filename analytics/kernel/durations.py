@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
+import numpy.typing as npt
 import scipy
 
 from analytics.kernel.executions import Executions, Floats, Ints
@@ -66,13 +67,13 @@ def compare_all(
     return found
 
 
-def _by_group(group: Ints, seconds: Floats) -> Floats:
+def _by_group(group: Ints, seconds: npt.NDArray[np.floating]) -> Floats:
     """Seconds, none below zero, in order of group and size. Both are sorted as one number: the bits of such floats
     are in the order of their values."""
     bits = np.maximum(seconds, 0).astype(np.float32).view(np.uint32)
     both = group.astype(np.uint64) << np.uint64(32) | bits
     both.sort()
-    return both.astype(np.uint32).view(np.float32).astype(np.float64)
+    return np.asarray(both.astype(np.uint32).view(np.float32), dtype=np.float64)
 
 
 def _compared(

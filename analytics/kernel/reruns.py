@@ -40,7 +40,7 @@ def _least(enough: Callable[[Ints], npt.NDArray[np.bool_]], shape: tuple[int, ..
     return np.where(possible, high, NEVER)
 
 
-def _once_each(first: Floats, second: Floats) -> tuple[tuple[Floats, Floats], Ints]:
+def _once_each(first: npt.NDArray[np.floating], second: npt.NDArray[np.floating]) -> tuple[tuple[Floats, Floats], Ints]:
     """Distinct pairs of numbers, and which of them each is: of many tests, most are alike in what is asked."""
     shape = np.broadcast_shapes(np.shape(first), np.shape(second))
     pairs = np.empty(shape, dtype=np.complex128)

@@ -5,6 +5,7 @@ Labels change with every analysis, sketches seldom: what is slow is done once, a
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from analytics.kernel.executions import Flags, Floats, Ints
 from analytics.kernel.likeness.neighbours import NEAREST, Neighbours, Sketches, distances_of, known, lengths
@@ -62,7 +63,9 @@ def _same(number: Ints, sketch: Sketches, before: Earlier) -> int:
     return int(np.argmax(differ)) if differ.any() else size
 
 
-def _fill(near: Neighbours, number: Ints, sketch: Floats, length: Floats, start: int, end: int) -> None:
+def _fill(
+    near: Neighbours, number: Ints, sketch: npt.NDArray[np.float32], length: Floats, start: int, end: int
+) -> None:
     products = sketch[start:end] @ sketch[:end].T
     rank = products / -length[:end].astype(np.float32)
     rank[:, start:][np.arange(end - start) >= np.arange(end - start)[:, None]] = np.inf
