@@ -75,8 +75,8 @@ def _usual() -> dict[str, Bench]:
 
 def _large(options: argparse.Namespace) -> dict[str, Bench]:
     def load() -> Iterable[Outcome]:
-        from bench import load
-        from bench.traffic import Plan
+        from bench.server import load
+        from bench.server.traffic import Plan
 
         plan = Plan(options.seconds, options.uploaders, options.pause, options.projects, options.most)
         return load.run(plan, backlog=options.backlog, turns=options.turns)
@@ -103,7 +103,7 @@ def _large(options: argparse.Namespace) -> dict[str, Bench]:
             yield from part()
 
     def freshness() -> Iterable[Outcome]:
-        from bench import freshness
+        from bench.server import freshness
 
         return freshness.run()
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 
 from bench.outcome import Outcome
-from bench.site import USUAL, used
+from bench.server.site import USUAL, used
 from tests.faults.server import Server, running
 
 _SETTLING_SECONDS = 20

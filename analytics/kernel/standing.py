@@ -115,15 +115,15 @@ class _Cells:
         moment = place + self.report
         at = np.flatnonzero(main)[np.argsort(moment[main], kind="stable")]
         place_at, failing_at = place[at], self.failing[at]
-        asked = np.flatnonzero(self.failing)
-        latest = np.searchsorted(moment[at], moment[asked]) - 1
+        failing_rows = np.flatnonzero(self.failing)
+        latest = np.searchsorted(moment[at], moment[failing_rows]) - 1
         before = np.maximum(latest, 0)
-        failed = (latest >= 0) & (place_at[before] == place[asked]) & failing_at[before]
+        failed = (latest >= 0) & (place_at[before] == place[failing_rows]) & failing_at[before]
         first = np.maximum.accumulate(np.where(_edges(place_at, failing_at), np.arange(len(at)), 0))[before]
-        passed = (first > 0) & (place_at[np.maximum(first, 1) - 1] == place[asked])
-        run, revision, began = reports.run, reports.revision[self.report[asked]], self.report[at[first]]
+        passed = (first > 0) & (place_at[np.maximum(first, 1) - 1] == place[failing_rows])
+        run, revision, began = reports.run, reports.revision[self.report[failing_rows]], self.report[at[first]]
         same = (revision >= 0) & (revision == reports.revision[began])
-        begun[asked] |= failed & (run[self.report[asked]] != run[began]) & ~(passed & same)
+        begun[failing_rows] |= failed & (run[self.report[failing_rows]] != run[began]) & ~(passed & same)
         return begun
 
 

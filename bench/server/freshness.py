@@ -14,10 +14,10 @@ from django.db import connection
 from analytics.selectors import current_analyses
 from analytics.services import analysis_refresh
 from bench.outcome import Outcome
-from bench.site import site
+from bench.server.site import site
 from bench.stored_projects import gathered, reports_add
 from bench.suites import document
-from bench.traffic import Answer, ProjectAccess, Sample, send
+from bench.server.traffic import Answer, ProjectAccess, Sample, send
 from bench.uploads import send as send_here
 from ingest.models import Project, Token, Upload
 from ingest.services import project_create, token_create

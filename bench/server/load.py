@@ -21,8 +21,8 @@ from django.test import Client
 
 from analytics.services import analysis_refresh
 from bench.outcome import Outcome
-from bench.site import Site, site, used
-from bench.traffic import SIZES, Answer, Plan, ProjectAccess, Traffic, View, mixed, samples, send
+from bench.server.site import Site, site, used
+from bench.server.traffic import SIZES, Answer, Plan, ProjectAccess, Traffic, View, mixed, samples, send
 from ingest.models import Project, Token, Upload
 from ingest.services import project_create, token_create
 from tests.faults.server import until
