@@ -15,9 +15,9 @@ from analytics.selectors import current_analyses
 from analytics.services import analysis_refresh
 from bench.outcome import Outcome
 from bench.server.site import site
+from bench.server.traffic import Answer, ProjectAccess, Sample, send
 from bench.stored_projects import gathered, reports_add
 from bench.suites import document
-from bench.server.traffic import Answer, ProjectAccess, Sample, send
 from bench.uploads import send as send_here
 from ingest.models import Project, Token, Upload
 from ingest.services import project_create, token_create

@@ -6,8 +6,8 @@ from itertools import islice
 
 import pytest
 
-from bench.server import load, traffic
 from bench.outcome import Outcome
+from bench.server import load, traffic
 from bench.server.traffic import Answer, Plan, ProjectAccess, Sample, Traffic, View
 from tests.bench.running import assert_said, small_bench
 from tests.server.provision import NO_REDIS, redis_server
