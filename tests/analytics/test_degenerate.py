@@ -56,7 +56,7 @@ def window(rows: list[list[int]], *, revision: list[int] | None = None) -> Windo
 def stored(found: Analysis) -> dict[str, object]:
     """All that is kept of an analysis, as JSON would hold it: NaN is refused."""
     reports = np.arange(len(found.window.reports))
-    loaded = Loaded(found.window, reports, reports, [], [{}], [], ["s"], [1], None, None)
+    loaded = Loaded(found.window, reports, reports, [], [{}], [], ["s"], [], [1], None, None)
     kept = {
         "summary": summary.summary(found, loaded),
         "tests": dict(tests.tests(found, loaded)),

@@ -39,7 +39,7 @@ def test_reruns_are_counted_by_context_and_never_pooled() -> None:
     """Run 0 retries it in process and then alone; runs 1 and 2 meet it again at the same revision."""
     window = window_of(["FF P P F", "P . P P"], revision=[1, 1, 1, 1], run=[0, 0, 1, 2])
     ids = np.arange(4)
-    loaded = Loaded(window, ids, ids, [], [{}], [], ["s"], [], None, None)
+    loaded = Loaded(window, ids, ids, [], [{}], [], ["s"], [], [], None, None)
     stored = dict(findings.tests(analyse(window), loaded))[0]["contexts"]
     assert stored == [
         {"context": "in_process", "passed": 0, "of": 1},
@@ -53,5 +53,5 @@ def test_reruns_are_counted_by_context_and_never_pooled() -> None:
 def test_the_next_run_at_the_same_revision_is_the_suite() -> None:
     window = window_of(["F F P P", "P P P P"], revision=[1, 1, 1, 2])
     ids = np.arange(4)
-    found = dict(findings.tests(analyse(window), Loaded(window, ids, ids, [], [{}], [], ["s"], [], None, None)))
+    found = dict(findings.tests(analyse(window), Loaded(window, ids, ids, [], [{}], [], ["s"], [], [], None, None)))
     assert found[0]["contexts"] == [{"context": "suite", "passed": 1, "of": 2}]
