@@ -18,13 +18,12 @@ class NavigationPage:
     """Names of pages that belong to it without an entry of their own."""
     action: str = "read"
     """What a person must be allowed to do to open it."""
-    anchor: str = ""
     query: str = ""
 
     @property
     def names(self) -> frozenset[str]:
-        """Pages that show this entry as where the reader is; a part of another page is never that."""
-        return frozenset() if self.anchor else frozenset((self.name, *self.below))
+        """Pages that show this entry as where the reader is."""
+        return frozenset((self.name, *self.below))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +72,7 @@ SECTIONS = (
             NavigationPage("Members", "members", action="see_members"),
             NavigationPage("Notifications", "notifications", ("channel",), action="settings"),
             NavigationPage("Trust", "trust", action="tokens"),
-            NavigationPage("Retention", "project_settings", action="settings", anchor="retention"),
+            NavigationPage("Retention", "retention", action="settings"),
             NavigationPage("General", "project_settings", action="settings"),
             NavigationPage("Audit log", "project_audit", action="audit"),
         ),
@@ -119,8 +118,7 @@ def _link(page: NavigationPage, project: Project, here: str) -> NavigationLink:
 
 
 def page_address(page: NavigationPage, project: Project) -> str:
-    query, anchor = f"?{page.query}" if page.query else "", f"#{page.anchor}" if page.anchor else ""
-    return reverse(page.name, args=(project.slug,)) + query + anchor
+    return reverse(page.name, args=(project.slug,)) + (f"?{page.query}" if page.query else "")
 
 
 def _open_pages(section: NavigationSection, user: access.Person, project: Project) -> Iterator[NavigationPage]:

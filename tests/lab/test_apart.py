@@ -31,7 +31,7 @@ OF_THE_LABORATORY = {
     *("api-experiments-due", "api-dependencies", "api-orders-next"),
 }
 """The next order leaves out pairs of tests that experiments have shown."""
-TRUE_OF_ALL = {"project_settings", "api-export"}
+TRUE_OF_ALL = {"retention", "api-export"}
 """How much the disk holds, and the whole project as a file: with experiments there is more, and both say so."""
 OF_EACH_TEST = ("test", "api-test", "api-rerun")
 NEW = "only_in_experiments"

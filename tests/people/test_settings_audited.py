@@ -35,7 +35,7 @@ BY_PAGE: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("owners", {"syntax": "github", "text": "* @anna", "patterns": "suite a* bob"}, "owners.set"),
     ("test_owner", {"owner": "carol"}, "owner.set"),
     ("policy", {**POLICY, "deed": "save", "version": 0, "days": 9}, "policy.set"),
-    ("project_settings", {**asdict(Ages()), "uploads": 7, "redact": "on"}, "retention.set"),
+    ("retention", {**asdict(Ages()), "uploads": 7, "redact": "on"}, "retention.set"),
     ("project_about", {"name": "Shop", "default_branch": "trunk"}, "project.changed"),
     ("project_repository", {"repository_url": "https://github.com/corp/shop"}, "project.changed"),
     ("project_prices", {"failure_price": "12.5", "minute_price": "0", "currency": "EUR"}, "project.changed"),
@@ -131,7 +131,7 @@ def test_every_change_by_the_api_is_written_down_with_its_token(
 
 def test_what_stays_as_it_is_is_not_written_down(people: People, case: Test) -> None:
     browser = people.browser("administrator")
-    for name in ("owners", "test_owner", "project_settings"):
+    for name in ("owners", "test_owner", "retention"):
         form = next(form for known, form, _ in BY_PAGE if known == name)
         for _ in range(2):
             browser.post(_address(name, people), form)

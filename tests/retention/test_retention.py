@@ -297,7 +297,7 @@ _FORM["redact"] = "on"
 def test_the_page_shows_sizes_and_what_is_too_old_today(project: Project, aged: Aged, django_user_model) -> None:  # type: ignore[no-untyped-def]
     aged("pays", 31)
     browser = browser_of(member(django_user_model.objects.create_user("anna"), project))
-    page = browser.get("/projects/shop/settings").content.decode()
+    page = browser.get("/projects/shop/settings/retention").content.decode()
     assert "1 uploads lose the bytes that CI sent" in page
     assert re.search(r"<dt>What CI sent</dt><dd>[1-9][0-9]*\xa0bytes", page)
     assert 'name="texts" value="180"' in page
@@ -305,7 +305,7 @@ def test_the_page_shows_sizes_and_what_is_too_old_today(project: Project, aged: 
 
 def test_an_administrator_changes_ages_and_the_log_says_so(project: Project, django_user_model) -> None:  # type: ignore[no-untyped-def]
     browser = browser_of(member(django_user_model.objects.create_user("anna"), project))
-    assert browser.post("/projects/shop/settings", _FORM).status_code == 302
+    assert browser.post("/projects/shop/settings/retention", _FORM).status_code == 302
     row = Retention.objects.get(project=project)
     assert (row.uploads, row.texts, row.reports, row.traces) == (7, None, 90, 5)
     entry = AuditEntry.objects.get(action="retention.set")
@@ -315,7 +315,7 @@ def test_an_administrator_changes_ages_and_the_log_says_so(project: Project, dja
 
 def test_redaction_is_switched_off_by_leaving_its_box_empty(project: Project, django_user_model) -> None:  # type: ignore[no-untyped-def]
     browser = browser_of(member(django_user_model.objects.create_user("anna"), project))
-    browser.post("/projects/shop/settings", {**_FORM, "redact": ""})
+    browser.post("/projects/shop/settings/retention", {**_FORM, "redact": ""})
     project.refresh_from_db()
     assert project.redact is False
 
@@ -323,7 +323,7 @@ def test_redaction_is_switched_off_by_leaving_its_box_empty(project: Project, dj
 @pytest.mark.parametrize(("name", "value"), [("uploads", "0"), ("reports", "-1"), ("texts", "x"), ("analyses", "91")])
 def test_an_age_that_cannot_be_is_told(project: Project, django_user_model, name: str, value: str) -> None:  # type: ignore[no-untyped-def]
     browser = browser_of(member(django_user_model.objects.create_user("anna"), project))
-    assert browser.post("/projects/shop/settings", {**_FORM, name: value}).status_code == 422
+    assert browser.post("/projects/shop/settings/retention", {**_FORM, name: value}).status_code == 422
     assert not Retention.objects.exists()
 
 

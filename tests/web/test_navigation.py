@@ -32,6 +32,7 @@ def highlighted(client: Client, name: str) -> list[str]:
         ("owners", ["Settings", "Owners"]),
         ("trust", ["Settings", "Trust"]),
         ("project_settings", ["Settings", "General"]),
+        ("retention", ["Settings", "Retention"]),
         ("lifecycle", ["Quarantine", "Lifecycle"]),
     ],
 )

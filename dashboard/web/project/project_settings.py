@@ -1,32 +1,25 @@
-"""Settings of a project: what is kept and for how long, how much it takes, and the way to delete it all."""
+"""Settings of a project: its name, repository, prices and what is due when, and the way to delete it all."""
 
-from dataclasses import asdict, fields
 from typing import Any
 
 from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.views.decorators.http import require_safe
 
 from analytics.refreshing import refresh_ask
 from dashboard import access
 from dashboard.builds.links import BadAddress, checked_address
 from dashboard.people.projects import project_change
-from dashboard.retention.ages import LONGEST, MOST_DAYS, Ages
+from dashboard.retention.ages import MOST_DAYS
 from dashboard.retention.deletion import deletion_ask
-from dashboard.retention.services import ages_of, retention_plan, retention_set
-from dashboard.retention.sizes import sizes_of
-from dashboard.retention.steps import STEPS
 from dashboard.web.decorators import project_deed, project_desk
 from ingest.models import Project
 from ingest.prices import LONGEST_CURRENCY
 
 _HIGHEST_PRICE = 1_000_000
 _MOST_COMMITS = 1_000_000
-
-
-def _days(label: str, help_text: str, *, most: int | None = MOST_DAYS, required: bool = False) -> forms.IntegerField:
-    return forms.IntegerField(label=label, help_text=help_text, min_value=1, max_value=most, required=required)
 
 
 class AboutForm(forms.Form):
@@ -96,33 +89,12 @@ class PredictionsForm(forms.Form):
     )
 
 
-class RetentionForm(forms.Form):
-    """Days; empty for ever, where that can be."""
-
-    uploads = _days("What CI sent", "Days after it was processed; until then it can be processed again.")
-    texts = _days("What failures say", "Message, text and output. Type and signature stay with the report.")
-    reports = _days("Reports and runs", "By the day that they ran. What is gone is in no history and no analysis.")
-    traces = _days("Traces of tests", "What single executions of flaky tests did; differences that were found stay.")
-    attachments = _days("Attachments", "Screenshots, traces of browsers and logs that CI sent beside reports.")
-    analyses = _days(
-        "Earlier analyses", f"One a day, for trends; at most {LONGEST.analyses}.", most=LONGEST.analyses, required=True
-    )
-    decisions = _days("Answers of the gate", "With the failures that they excused.")
-    deliveries = _days("Notifications sent", f"At most {LONGEST.deliveries}.", most=LONGEST.deliveries, required=True)
-    redact = forms.BooleanField(
-        label="Redact secrets",
-        required=False,
-        help_text="Keys, tokens and passwords in what failures say are replaced before it is stored. "
-        "The bytes that CI sent are kept as they came until they are too old.",
-    )
-
-
 @project_deed("settings")
 def about(request: HttpRequest, project: Project) -> HttpResponse:
     """Name and default branch. What is broken depends on the branch, so the results are analysed anew."""
     form = AboutForm(request.POST)
     if not form.is_valid():
-        return _page(request, project, _retention(project), about=form, status=422)
+        return _page(request, project, about=form, status=422)
     moved = form.cleaned_data["default_branch"] != project.default_branch
     project_change(project=project, **form.cleaned_data)
     if moved:
@@ -136,7 +108,7 @@ def repository(request: HttpRequest, project: Project) -> HttpResponse:
     """Links to commits, comparisons and pull requests follow from it."""
     form = RepositoryForm(request.POST)
     if not form.is_valid():
-        return _page(request, project, _retention(project), repository=form, status=422)
+        return _page(request, project, repository=form, status=422)
     project_change(project=project, **form.cleaned_data)
     messages.success(request, "The address of the repository is kept.")
     return redirect("project_settings", slug=project.slug)
@@ -147,7 +119,7 @@ def prices(request: HttpRequest, project: Project) -> HttpResponse:
     """Costs are priced when they are shown, so nothing is analysed anew."""
     form = PricesForm(request.POST)
     if not form.is_valid():
-        return _page(request, project, _retention(project), prices=form, status=422)
+        return _page(request, project, prices=form, status=422)
     project_change(project=project, **form.cleaned_data)
     messages.success(request, "The prices are kept. Costs are shown by them from now on.")
     return redirect("project_settings", slug=project.slug)
@@ -158,7 +130,7 @@ def experiments(request: HttpRequest, project: Project) -> HttpResponse:
     """When an experiment is due. The server starts none."""
     form = ExperimentsForm(request.POST)
     if not form.is_valid():
-        return _page(request, project, _retention(project), experiments=form, status=422)
+        return _page(request, project, experiments=form, status=422)
     project_change(project=project, **form.cleaned_data)
     messages.success(request, "It is kept when the next experiment is due.")
     return redirect("project_settings", slug=project.slug)
@@ -169,29 +141,17 @@ def predictions(request: HttpRequest, project: Project) -> HttpResponse:
     """What was learnt is judged by it anew."""
     form = PredictionsForm(request.POST)
     if not form.is_valid():
-        return _page(request, project, _retention(project), predictions=form, status=422)
+        return _page(request, project, predictions=form, status=422)
     project_change(project=project, **form.cleaned_data)
     refresh_ask(project_id=project.pk, delay=0)
     messages.success(request, "It is kept when a prediction is shown; the next analysis goes by it.")
     return redirect("project_settings", slug=project.slug)
 
 
+@require_safe
 @project_desk("settings")
 def settings_page(request: HttpRequest, project: Project) -> HttpResponse:
-    if request.method == "POST":
-        form = RetentionForm(request.POST)
-        if form.is_valid():
-            values = form.cleaned_data
-            ages = {field.name: values[field.name] for field in fields(Ages)}
-            retention_set(project=project, ages=ages, redact=values["redact"])
-            messages.success(request, "The settings are kept. What is too old by them goes within a day.")
-            return redirect("project_settings", slug=project.slug)
-        return _page(request, project, form, status=422)
-    return _page(request, project, _retention(project))
-
-
-def _retention(project: Project) -> RetentionForm:
-    return RetentionForm(initial={**asdict(ages_of(project)), "redact": project.redact})
+    return _page(request, project)
 
 
 def _values(project: Project, form: type[forms.Form]) -> dict[str, Any]:
@@ -201,7 +161,6 @@ def _values(project: Project, form: type[forms.Form]) -> dict[str, Any]:
 def _page(
     request: HttpRequest,
     project: Project,
-    form: RetentionForm,
     *,
     about: AboutForm | None = None,
     repository: RepositoryForm | None = None,
@@ -210,17 +169,13 @@ def _page(
     predictions: PredictionsForm | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    plan = retention_plan(project=project)
     context: dict[str, Any] = {
         "project": project,
-        "form": form,
         "about": about or AboutForm(initial=_values(project, AboutForm)),
         "repository": repository or RepositoryForm(initial=_values(project, RepositoryForm)),
         "prices": prices or PricesForm(initial=_values(project, PricesForm)),
         "experiments": experiments or ExperimentsForm(initial=_values(project, ExperimentsForm)),
         "predictions": predictions or PredictionsForm(initial=_values(project, PredictionsForm)),
-        "sizes": sizes_of(project),
-        "plan": [(plan[step.name], step.what) for step in STEPS if plan.get(step.name)],
         "may_delete": access.user_may(request.user, project, "delete"),
     }
     return render(request, "project/project_settings.html", context, status=status)
