@@ -367,7 +367,7 @@ def _orders(names: _Names) -> tuple[Ints, tuple[Ints, ...]]:
 # -- their words -------------------------------------------------------------------------------------------------
 
 
-_SUITES = """
+SUITES = """
     SELECT suite, classname, array_agg(number) FROM ingest_test
     WHERE project_id = %(project)s AND number = ANY(%(numbers)s) GROUP BY suite, classname
 """
@@ -378,7 +378,7 @@ def _suites(names: _Names, failing: Ints) -> tuple[Ints, list[str], frozenset[st
     suite, number_of = np.full(len(names.canonical), -1, dtype=np.int64), dict[str, int]()
     classes: list[str] = []
     with connection.cursor() as cursor:
-        cursor.execute(_SUITES, {"project": names.project.pk, "numbers": failing.tolist()})
+        cursor.execute(SUITES, {"project": names.project.pk, "numbers": failing.tolist()})
         for name, classname, numbers in cursor.fetchall():
             suite[numbers] = number_of.setdefault(suite_of(name, classname), len(number_of))
             classes += (name, classname)

@@ -33,6 +33,7 @@ from analytics.models import (
 )
 from analytics.reach.onset_findings import onset_findings
 from analytics.selectors import decisions_of
+from analytics.slow.findings import slow_findings
 from analytics.trends.services import trends_store
 from analytics.values.answers import answers_refresh
 from analytics.why.causes import traced_causes
@@ -61,6 +62,7 @@ def analysis_refresh(
     orders = list(joined_orders(project, chosen, found, loaded, parameters))
     onsets = onset_findings(project, found, loaded)
     columns = schema.columns(found)
+    slow = slow_findings(project, found, loaded, parameters)
     progress("predictions")
     forecast = Forecast(learn(project, columns))
     progress("storing")
@@ -76,7 +78,11 @@ def analysis_refresh(
         results=int(loaded.window.executed.sum() + loaded.window.skipped.sum()),
         parameters=asdict(parameters),
         excluded={**loaded.window.excluded, "failures inside incidents": int(found.failed.in_incidents.sum())},
-        summary={**summary.summary(found, loaded, parameters), "prediction": forecast.predictor.summary()},
+        summary={
+            **summary.summary(found, loaded, parameters),
+            "prediction": forecast.predictor.summary(),
+            "slow": slow,
+        },
         columns=encode_columns({**columns, "prediction": forecast.column(), **schema.run_columns(found, loaded)}),
     )
     with transaction.atomic():

@@ -39,6 +39,8 @@ class Parameters:
     nothing, since a traceback alone takes 10 ms."""
     much_slower: float = 3.0
     """A failing execution that takes this many times as long as a passing one is another kind of execution."""
+    duration_change: float = 0.2
+    """A test that became slower or faster by less than this share is not worth anybody's look: our choice."""
     bayes_factor: float = 150.0
     """For a change of a failure rate: "very strong" evidence (Kass and Raftery 1995). Of outcomes without a change at
     most one sequence in 150 reaches it, since a Bayes factor is 1 on average there."""

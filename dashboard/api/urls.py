@@ -13,6 +13,7 @@ from dashboard.api.analysis import (
     priorities,
     reruns,
     sketches,
+    slow_tests,
     tests,
     trends,
 )
@@ -87,6 +88,7 @@ urlpatterns = [
     _below("quarantines/export/<str:kind>", quarantines.QuarantineExportView, "api-quarantine-export"),
     _below("quarantines/<int:quarantine_id>", quarantines.QuarantineView, "api-quarantine"),
     _below("quarantines/<int:quarantine_id>/<str:action>", quarantines.QuarantineActView, "api-quarantine-act"),
+    _below("slow-tests", slow_tests.SlowTestListView, "api-slow-tests"),
     _below("trends", trends.TrendsView, "api-trends"),
     _below("lifecycle", lifecycle.LifecycleView, "api-lifecycle"),
     _below("owners", owners.OwnersView, "api-owners"),

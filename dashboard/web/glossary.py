@@ -213,7 +213,16 @@ HELPS: dict[str, tuple[str, str]] = {
         "A word that people put on a test. Search for label:word; policies and channels filter by it, too.",
         "label",
     ),
-    # -- trends
+    # -- trends and slow tests
+    "duration_change": (
+        "By ranks, one change a test. Slow machines, kinds of runs and the number of tests are allowed for.",
+        "slower-and-faster-tests",
+    ),
+    "time_share": ("Its mean duration times its executions, of the time of all tests.", "slow-tests"),
+    "longest_path": (
+        "Jobs run side by side: a build lasts as long as its longest. Even: all tests spread over as many equal parts.",
+        "longest-part-of-a-build",
+    ),
     "compared": (
         "The difference of both periods with its 95 % interval. Where that includes no change, none is claimed.",
         "two-periods-compared",

@@ -54,6 +54,7 @@ SECTIONS = (
         "Insights",
         (
             NavigationPage("Trends", "trends", ("trend_points",)),
+            NavigationPage("Slow tests", "slow_tests"),
             NavigationPage("Clusters", "clusters", ("cluster",)),
             NavigationPage("Reruns", "reruns"),
             NavigationPage("Orders", "orders"),

@@ -10,6 +10,7 @@ from dashboard.web.insights import (
     overview,
     priorities,
     reruns,
+    slow_tests,
     trend_points,
     trends,
 )
@@ -85,6 +86,7 @@ urlpatterns = [
     path("projects/<slug:slug>/clusters", clusters.cluster_list, name="clusters"),
     path("projects/<slug:slug>/clusters/<slug:view>/<int:number>", cluster.cluster_detail, name="cluster"),
     path("projects/<slug:slug>/reruns", reruns.rerun_advice, name="reruns"),
+    path("projects/<slug:slug>/slow-tests", slow_tests.slow_tests, name="slow_tests"),
     path("projects/<slug:slug>/trends", trends.project_trends, name="trends"),
     path("projects/<slug:slug>/trends/<slug:what>", trend_points.project_trend_points, name="trend_points"),
     path("trends", trends.instance_trends, name="instance_trends"),

@@ -2,9 +2,7 @@
 
 from django.db import migrations, models
 
-_INDEX = models.Index(
-    fields=["finished_at"], name="upload_error", condition=models.Q(state__in=("rejected", "failed"))
-)
+_INDEX = models.Index(fields=["finished_at"], name="upload_error", condition=models.Q(state__in=("rejected", "failed")))
 _DROP = 'DROP INDEX CONCURRENTLY IF EXISTS "upload_error"'
 _CREATE = (
     'CREATE INDEX CONCURRENTLY "upload_error" ON "ingest_upload" ("finished_at") '

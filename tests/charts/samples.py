@@ -25,6 +25,7 @@ from dashboard.charts import (
     runs_per_day,
     savings,
     signature_share,
+    time_shares,
     value_tail,
     wait_curve,
 )
@@ -209,6 +210,13 @@ def _period_estimates() -> period_estimates.PeriodEstimates:
 
 
 SAMPLES = [
+    Sample(
+        time_shares,
+        time_shares.TimeShares(
+            (time_shares.SuiteTime(HOSTILE, 12, 640.0, 0.7, "/a"), time_shares.SuiteTime(LONG, 3, 9.5, 0.02))
+        ),
+        time_shares.TimeShares(()),
+    ),
     Sample(period_bars, _period_bars(), period_bars.PeriodBars("week", (), (), "tests")),
     Sample(period_estimates, _period_estimates(), period_estimates.PeriodEstimates("week", (), "share")),
     Sample(runs_per_day, _run_days(), runs_per_day.RunsPerDay(())),
