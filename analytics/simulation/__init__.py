@@ -42,6 +42,7 @@ DEMO = Settings(
     incident_share=(0.32, 0.4),
     new_tests=4,
     skipped_tests=5,
+    slowed_tests=2,
 )
 """Small and quick to load, with a bit of everything."""
 
@@ -54,7 +55,7 @@ def simulate(settings: Settings) -> History:
     plan = make_plan(settings, plans)
     cast = move_classes(make_cast(settings, plan, parts, odd_parts), settings.moves, plan, odd_parts)
     ran = run(settings, plan, cast, runs, odd_runs)
-    every, attempt = draw_durations(ran, seconds)
+    every, attempt = draw_durations(ran, seconds, settings.slowed_tests)
     if not settings.durations:
         every, attempt = np.full_like(every, np.nan), np.full_like(attempt, np.nan)
     return History(settings, truth_of(ran), ran, every, attempt)

@@ -8,14 +8,17 @@ from analytics.simulation.machine import SimulatedRuns
 _TYPICAL = 0.06
 _SPREAD = 1.1
 _JITTER = 0.15
+_SLOWED_AT, _SLOWED_BY = 0.6, 1.8
+"""From this share of the reports on, tests that become slower take so many times as long."""
 
 
-def draw_durations(ran: SimulatedRuns, rng: np.random.Generator) -> tuple[Floats, Floats]:
+def draw_durations(ran: SimulatedRuns, rng: np.random.Generator, slowed: int = 0) -> tuple[Floats, Floats]:
     """Seconds, to the millisecond: of every test in every report (reports x tests), and of every noted attempt."""
     tests, reports = len(ran.cast.names.tests), len(ran.reports)
     usual = _TYPICAL * np.exp(_SPREAD * np.clip(rng.standard_normal(tests), -2.5, 2.5))
     slower = np.array([1.0 + 0.2 * report.environment for report in ran.reports])
     every = usual * slower[:, None] * np.exp(_JITTER * rng.standard_normal((reports, tests)))
+    every[int(_SLOWED_AT * reports) :, np.argsort(-usual)[:slowed]] *= _SLOWED_BY
     attempt = every[ran.report, ran.number] * np.exp(_JITTER * rng.standard_normal(len(ran.number)))
     timeout = np.array([cause.timeout for cause in ran.causes])[ran.cause] * (ran.cause >= 0)
     attempt = np.where(timeout > 0, timeout * rng.uniform(1.001, 1.03, len(attempt)), attempt)

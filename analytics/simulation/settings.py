@@ -104,5 +104,7 @@ class Settings:
     """Retries are written as pytest-rerunfailures does: the test again, and only its last case says how it ended."""
     moves: int = 0
     """Classes that move to another module with all their tests, whatever their roles."""
+    slowed_tests: int = 0
+    """The slowest tests, which become slower still during the history."""
     shards: int = 1
     """Reports that each environment of a build is split into, class by class."""

@@ -113,7 +113,7 @@ def _share_words(share: Estimate) -> str:
 def days_words(time: TimeToFix) -> str:
     """The median with its interval; what it is not known of, and why."""
     if not time.fixed:
-        return "none fixed"
+        return TOO_LITTLE
     if not isfinite(time.median):
         return f"{TOO_LITTLE}: {time.fixed:,} fixed, {time.open:,} open"
     high = f"{time.high:,.1f}" if isfinite(time.high) else "?"
@@ -139,9 +139,15 @@ def _ratio_words(ratio: Estimate) -> str:
     if not ratio.is_known:
         return ""
     if not isfinite(ratio.value):
-        return f"at least {ratio.low:.2g} times as often"
-    high = f"{ratio.high:.2g}" if isfinite(ratio.high) else "any"
-    return f"{ratio.value:.2g} times as often ({ratio.low:.2g} to {high})"
+        return f"at least {_times(ratio.low)} times as often"
+    return f"{_times(ratio.value)} times as often ({_times(ratio.low)} to {_times(ratio.high)})"
+
+
+def _times(ratio: float) -> str:
+    """Two digits, and no more decimals than say something."""
+    if not isfinite(ratio):
+        return "any"
+    return f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.2g}"
 
 
 def signed(value: float) -> str:

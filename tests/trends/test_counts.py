@@ -107,8 +107,19 @@ def test_lines_say_what_is_not_known() -> None:
     lines = {line.key: line for line in compare(counts(MAY, 100, 10), counts(APRIL, 0, 0))}
     assert lines["flaky"].before == "no runs" and lines["flaky"].change.word == "not enough data"
     assert lines["stock"].change.word == "" and lines["new"].change.word == "not enough data"
-    assert lines["time"].after == "none fixed" and lines["reruns"].after == "not enough data"
+    assert lines["time"].after == "not enough data" and lines["reruns"].after == "not enough data"
     assert "reruns" not in {line.key for line in compare(counts(MAY), counts(APRIL), by_test=True)}
+
+
+def test_paces_are_told_in_few_digits() -> None:
+    spells = [Spell(number, at(5, 3), at(5, 9)) for number in range(4)]
+    line = next(
+        line for line in compare(counts(MAY, spells=spells), counts(APRIL, spells=spells[:0])) if line.key == "new"
+    )
+    assert line.difference.startswith("at least 0.") and line.difference.endswith(" times as often")
+    few = counts(APRIL, spells=[Spell(9, at(4, 3), at(4, 4), at(4, 9))])
+    line = next(line for line in compare(counts(MAY, spells=spells), few) if line.key == "new")
+    assert line.difference == "3.9 times as often (0.38 to 191)"
 
 
 def test_differences_have_a_sign() -> None:

@@ -21,14 +21,13 @@ class TrendYardstick:
 def trend_yardsticks(trend: Trend) -> list[TrendYardstick]:
     """Over all days that are shown."""
     counts = trend.whole.counts
-    starts, again = counts.new + counts.reopened, counts.reopened
     rows = [
         TrendYardstick("Failed by flakiness, of all runs", _share(counts.flaky, counts.runs), _published(FAILED_RUNS)),
         TrendYardstick(
             "Failed by flakiness, of failed runs", _share(counts.flaky, counts.failed), _published(FAILED_BUILDS)
         ),
         TrendYardstick("Days to fix, median", days_words(counts.time), "7 (mean 18), of flaky tests that were fixed"),
-        TrendYardstick("Flaky again after a fix, of all that turned flaky", _share(again, starts), "4 of 1,040 fixes"),
+        TrendYardstick("Flaky again, of fixed tests", _share(counts.reopened, counts.fixed), "4 of 1,040 fixes"),
     ]
     if not trend.query.by_test:
         low, high = SPENT_PUBLISHED
