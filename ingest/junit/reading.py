@@ -2,21 +2,22 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from io import BytesIO
 from itertools import chain
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from ingest.formats.registry import text_format, xml_format
 from ingest.formats.text import Damage, TextFormat
 from ingest.formats.xml import XmlFormat
 from ingest.junit.archives.unpacking import DAMAGE
 from ingest.junit.encoding import NeedsRepair, Utf8Source
-from ingest.junit.execution_order import looks_parallel, says_order
 from ingest.junit.kept_text import Share
 from ingest.junit.limits import Limits
 from ingest.junit.merging import Merger
 from ingest.junit.parsing import HUGE, ILLEGAL_CHARACTER, SECOND_ROOT, Document, XmlDamage, compressed_damage, feed
 from ingest.junit.problems import Refused, over_limit
 from ingest.junit.refusals import refuse_root, refuse_start
+from ingest.junit.repeats import MEMORY, SMALL, Skeleton, in_order
 from ingest.junit.report import ParsedReport, UnclearContent
 from ingest.junit.rows import DuplicateName
 from ingest.junit.surrounding_text import FIRST_ROOT, NEXT_ROOT, Tape, Words, may_be_words
@@ -34,12 +35,46 @@ def read_report(
     Raises Refused if nothing can be read. A truncated document keeps its readable part, marked partial."""
     limits = limits or Limits()
     share = share or Share(limits.text_total)
-    left, way = share.left, _ReadingMode()
+    start = _Start(opened())
+    if start.is_whole:
+        return _read_small(start.data, limits, share)
+    streams: Iterator[Any] = chain([] if start.is_damaged else [start], iter(opened, None))
+    return _read_as_needed(lambda: next(streams), limits, share)
+
+
+class _Start:
+    """The first bytes of a file, read to see whether they are all of it; as a stream, the whole file."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self.data, self.is_whole, self.is_damaged = b"", False, False
+        try:
+            while len(self.data) <= SMALL and not self.is_whole:
+                piece = stream.read(SMALL + 1 - len(self.data))
+                self.data, self.is_whole = self.data + piece, not piece
+        except DAMAGE:  # who reads it from the start meets it again, and keeps what came before
+            self.is_damaged = True
+
+    def read(self, size: int) -> bytes:
+        start, self.data = self.data[:size], self.data[size:]
+        return start + self._stream.read(size - len(start)) if len(start) < size else start
+
+
+def _read_small(data: bytes, limits: Limits, share: Share) -> ParsedReport:
+    skeleton = Skeleton(data)
+    report = MEMORY.read(skeleton, limits)
+    return report or _read_as_needed(lambda: BytesIO(data), limits, share, skeleton)
+
+
+def _read_as_needed(
+    opened: Callable[[], BinaryIO], limits: Limits, share: Share, skeleton: Skeleton | None = None
+) -> ParsedReport:
+    left, way = share.left, _ReadingMode(skeleton=skeleton)
     while True:
         try:
             return _read(opened(), limits, share, way)
         except _ReadAgain as again:
-            share.left, way = left, again.way
+            share.left, way = left, replace(again.way, skeleton=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +88,8 @@ class _ReadingMode:
     """As a sequence of text and documents."""
     other: type[XmlFormat] | None = None
     """As another XML format."""
+    skeleton: Skeleton | None = None
+    """To remember what is made of it."""
 
 
 class _ReadAgain(Exception):
@@ -98,11 +135,12 @@ def _collect(chunks: Iterator[bytes], target: Document, limits: Limits, way: _Re
         if damage.code in ILLEGAL_CHARACTER and not way.repair:
             raise _ReadAgain(replace(way, repair=True)) from None
         _salvage(target, damage, lines, way)
-    report = target.report
+    report, is_ordered = target.report, target.report.order_reliable
     if way.repair:
         report.warnings.add("repaired", "Characters that XML forbids were removed; undecodable bytes became U+FFFD.")
-    if report.order_reliable and not says_order(report) and looks_parallel(report, target.wall_time()):
-        report.order_reliable = False
+    report.order_reliable = in_order(report, target.wall_time())
+    if way.skeleton is not None and isinstance(target, Target):
+        MEMORY.keep(way.skeleton, way.skeleton.known(report, limits, target.dialect, is_ordered=is_ordered))
     return report
 
 

@@ -71,6 +71,8 @@ class UnclearContent:
 
 
 _UNCLEAR_KEPT = 50
+PROPERTIES_KEPT = 200
+"""Properties of a file."""
 
 
 @dataclass(frozen=True, slots=True)

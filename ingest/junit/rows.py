@@ -110,7 +110,7 @@ class Rows:
 
     def _add_columns(self, classes: list[str], names: list[str], times: list[str], place: Place) -> bool:
         """Make rows without a loop. Returns False if a test is repeated, or a time or name needs a closer look."""
-        durations = _plain_durations(times) if times else [nan] * len(names)
+        durations = plain_durations(times) if times else [nan] * len(names)
         if durations is None or "" in names or place.dialect.browser_in_names:
             return False
         walk = self._walk(place)
@@ -344,7 +344,7 @@ def set_attempts(report: ParsedReport, row: int, verdict: Verdict, attempts: tup
     report.durations[row] = nan if last is None else last
 
 
-def _plain_durations(times: list[str]) -> list[float] | None:
+def plain_durations(times: list[str]) -> list[float] | None:
     """All times as seconds, or None if any needs a closer look."""
     together = "".join(times)
     if not together.isascii() or "_" in together or len(together) > 20 * len(times):

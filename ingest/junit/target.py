@@ -26,7 +26,7 @@ from ingest.junit.limits import Limits
 from ingest.junit.outcomes import Outcomes
 from ingest.junit.problems import Refused, over_limit
 from ingest.junit.refusals import refuse_doctype
-from ingest.junit.report import Failure, ParsedReport, UnclearContent
+from ingest.junit.report import PROPERTIES_KEPT, Failure, ParsedReport, UnclearContent
 from ingest.junit.rows import Rows
 from ingest.junit.suites import Frame, Tally, number
 from ingest.junit.times import read_duration, read_timestamp, sortable
@@ -44,7 +44,6 @@ VALUE = "flakeboard.value"
 
 _VALUES_KEPT = 50
 _LONGEST_VALUE = 2_000
-_PROPERTIES_KEPT = 200
 _BATCH = 1_000
 """Cases of another format that become rows together."""
 _COMMENTED = re.compile(r"<[\w:]{0,40}(?:testcase|testsuite|failure|error)", re.IGNORECASE)
@@ -230,6 +229,10 @@ class Target:
         if not self._in_case:
             self._flush()
 
+    @property
+    def dialect(self) -> Dialect:
+        return self._dialect or UNKNOWN
+
     def wall_time(self) -> float | None:
         """The duration in seconds that the only suite, or the whole document, states."""
         suite = self._first_suite.get("time") if len(self.report.suites) == 1 else None
@@ -364,7 +367,7 @@ class Target:
                 self._detail().values.append(value[:_LONGEST_VALUE])
             elif name == ATTACHMENT and value and len(self._detail().attached) < _VALUES_KEPT:
                 self._detail().attached.append(value)
-        elif len(self.report.properties) < _PROPERTIES_KEPT:
+        elif len(self.report.properties) < PROPERTIES_KEPT:
             self.report.properties.setdefault(name[:200], value[:1_000])
 
     def _note_property(self, name: str, word: str) -> None:
