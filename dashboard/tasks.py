@@ -19,6 +19,7 @@ from dashboard.notify.pulls import services as pulls
 from dashboard.notify.tickets import watch
 from dashboard.ops import logs
 from dashboard.people import sessions
+from dashboard.people.throttling import Rate, take
 from dashboard.quarantine import expiry, fix_places, fixes, renames
 from dashboard.quarantine.policy import service as policy
 from dashboard.retention import deletion, quotas
@@ -28,6 +29,8 @@ from ingest import processing
 from ingest.models import Project
 
 logger = logging.getLogger(__name__)
+_DEMO_RATE = Rate(1, 300)
+"""A load of the demo that was cut short is begun again once in five minutes at most."""
 _KEEPING_SECONDS = 30
 _LONGEST_COUNTDOWN = 60.0
 """What is due later than this a sweep finds as soon; brokers hand out again what a worker holds for long."""
@@ -158,6 +161,7 @@ def sweep_keeping() -> None:
 @app.task(name="analyses.sweep")
 def sweep_analyses() -> None:
     refreshing.refreshes_hopeless_free()
+    _resume_demo()  # before an analysis of a part of it is asked for
     refreshing.refreshes_missed_ask()
     experiments.conclude_missed()
     for project_id in refreshing.refreshes_due():
@@ -165,6 +169,13 @@ def sweep_analyses() -> None:
     for project_id in differences.projects_with_differences_due():
         # What nobody began before the next sweep is handed out again.
         compare_traces.apply_async((project_id,), expires=settings.SWEEP_SECONDS)
+
+
+def _resume_demo() -> None:
+    """Go on with a demo that a restart cut short: with its load, or with what follows the analysis of all of it."""
+    project = decisions.demo_cut_short()
+    if project is not None and not take("demo", project.pk, _DEMO_RATE):
+        _wake(apply_policy if demo.demo_loaded(project) else load_demo, project.pk, "the demo")
 
 
 @app.task(name="traces.compare")

@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from django.db.models import Max
+from django.utils import timezone
+
 from analytics.columns.query import Choice, Sort, chosen_rows, sorted_rows
 from analytics.refreshing import refresh_ask
-from analytics.selectors import current_analysis, current_tests, priorities_of
-from dashboard.demo.services import demo_loaded
+from analytics.selectors import current_analysis, current_tests, priorities_of, refresh_of
+from dashboard.demo.services import demo_loaded, demo_project
 from dashboard.quarantine.models import Policy, Quarantine
 from dashboard.quarantine.owners.rules import Pattern
 from dashboard.quarantine.owners.store import owners_set
@@ -18,9 +21,11 @@ from dashboard.quarantine.policy.settings import PolicySettings
 from dashboard.quarantine.requests import asked_terms, asked_tests, tests_now
 from dashboard.quarantine.services import CLOCK, REFUSALS, Actor, policy_set, quarantine_act, quarantine_create
 from dashboard.quarantine.states import Action, ActorKind
-from ingest.models import Project, Test
+from ingest.models import Project, Test, Upload
 
 _ANNA, _BEN, _CHLOE = (Actor(ActorKind.PERSON, name) for name in ("anna", "ben", "chloe"))
+_QUIET = timedelta(minutes=2)
+"""While it loads, a run comes every second or so."""
 _TRACKER = "https://tracker.example/SHOP-"
 _OWNERS = {
     "checkout": "@checkout",
@@ -101,6 +106,18 @@ def demo_settled(project: Project) -> bool:
         return analysis is not None  # retention has removed its runs since: nothing is left to decide on
     decided = Policy.objects.filter(project=project).order_by("version").values_list("created_at", flat=True).first()
     return decided is not None and analysis.started_at > decided
+
+
+def demo_cut_short() -> Project | None:
+    """The demo, where it is not whole and nothing has happened to it for a while: a restart ended its load."""
+    project = demo_project()
+    if project is None or demo_settled(project):
+        return None
+    refresh = refresh_of(project.pk)
+    if refresh is not None and (refresh.claim is not None or refresh.due_at is not None):
+        return None
+    last = Upload.objects.filter(project=project).aggregate(last=Max("received_at"))["last"] or project.created_at
+    return project if last < timezone.now() - _QUIET else None
 
 
 def _chosen(project: Project) -> Iterator[tuple[list[Test], int | None, DemoQuarantine]]:

@@ -2,11 +2,13 @@
 
 import io
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from analytics import simulation
 from analytics.models import Analysis, DifferenceFinding, Refresh
@@ -14,6 +16,7 @@ from analytics.refreshing import refresh_ask, refresh_run
 from dashboard import tasks
 from dashboard.demo import services
 from dashboard.demo.decisions import demo_decide, demo_settled
+from dashboard.people.throttling import Bucket
 from dashboard.quarantine.models import Quarantine
 from ingest.models import Failure, Project, Report, Run, Test, Upload
 from ingest.services import project_create
@@ -156,3 +159,39 @@ def test_a_demo_deleted_while_it_loads_stays_away(db: None, monkeypatch: pytest.
     monkeypatch.setattr(services, "_receive", then_deleted)
     services.demo_load(project_id=made.pk)
     assert not Project.objects.exists()
+
+
+def test_a_load_that_a_restart_cut_short_goes_on_by_itself(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    woken: list[str] = []
+    for task in (tasks.load_demo, tasks.apply_policy):
+        monkeypatch.setattr(task, "delay", lambda project_id, name=task.name: woken.append(name))
+    monkeypatch.setattr(tasks.refresh_analysis, "delay", lambda project_id: None)
+
+    def swept(*, later: bool = True) -> list[str]:
+        if later:
+            Bucket.objects.all().delete()
+            Upload.objects.update(received_at=timezone.now() - timedelta(minutes=3))
+        woken.clear()
+        tasks.sweep_analyses()
+        return list(woken)
+
+    assert swept() == [], "there is no demo"
+    made = services.demo_create()
+    whole = list(services.history(made.created_at).uploads())
+    with monkeypatch.context() as patch:
+        patch.setattr(simulation.History, "uploads", lambda self: iter(whole[:3]))
+        patch.setattr(services, "demo_experiment", lambda *given: (_ for _ in ()).throw(SystemExit))
+        with pytest.raises(SystemExit):
+            services.demo_load(project_id=made.pk)
+    assert swept(later=False) == [], "a run came just now"
+    refresh_ask(project_id=made.pk, delay=0)  # as the sweep did, of what there is
+    refresh_run(project_id=made.pk)
+    assert swept() == ["demo.load"]
+    assert swept(later=False) == [], "it was begun again just now"
+    services.demo_load(project_id=made.pk)
+    assert swept() == [], "it waits for its analysis"
+    refresh_run(project_id=made.pk)
+    assert swept() == ["policies.apply"]
+    demo_decide(project_id=made.pk)
+    refresh_run(project_id=made.pk)
+    assert swept() == [], "it is whole"
