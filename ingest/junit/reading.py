@@ -140,7 +140,7 @@ def _collect(chunks: Iterator[bytes], target: Document, limits: Limits, way: _Re
         report.warnings.add("repaired", "Characters that XML forbids were removed; undecodable bytes became U+FFFD.")
     report.order_reliable = in_order(report, target.wall_time())
     if way.skeleton is not None and isinstance(target, Target):
-        MEMORY.keep(way.skeleton, way.skeleton.known(report, limits, target.dialect, is_ordered=is_ordered))
+        MEMORY.keep(way.skeleton, way.skeleton.remembered(report, limits, target.dialect, is_ordered=is_ordered))
     return report
 
 

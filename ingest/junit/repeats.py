@@ -30,7 +30,7 @@ _PROPERTY = re.compile(rb"""<property name="([ !#-%'-;=-~]*)"\Z""")
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _RememberedFile:
     """A file that was read, and where it varies."""
 
     report: ParsedReport
@@ -52,7 +52,7 @@ class Skeleton:
         self._fixed, self._names, self._values = parts[::3], parts[1::3], parts[2::3]
         self.digest = blake2b(b'"'.join((b",".join(self._names), *self._fixed)), digest_size=16).digest()
 
-    def read(self, known: _Known) -> ParsedReport | None:
+    def read(self, known: _RememberedFile) -> ParsedReport | None:
         """Its report; None if what varies needs the parser."""
         times, stamps, values = (self._of(name) for name in (b"time", b"timestamp", b"value"))
         rows = len(known.report.keys)
@@ -86,13 +86,15 @@ class Skeleton:
         pairs = zip(self._names, self._values, strict=True)
         return [value.decode("ascii") for each, value in pairs if each == name]
 
-    def known(self, report: ParsedReport, limits: Limits, dialect: Dialect, *, is_ordered: bool) -> _Known | None:
+    def remembered(
+        self, report: ParsedReport, limits: Limits, dialect: Dialect, *, is_ordered: bool
+    ) -> _RememberedFile | None:
         """What to remember of it; None if anything in it could mean more next time."""
         names = self._property_names(len(report.keys)) if self._is_plain(report) else None
         if names is None:
             return None
         kept = replace(report, keys=report.keys.copy(), files=report.files.copy(), former=report.former.copy())
-        known = _Known(kept, limits, is_ordered, dialect.zoneless_is_utc, names)
+        known = _RememberedFile(kept, limits, is_ordered, dialect.zoneless_is_utc, names)
         return known if self.read(known) == report else None
 
     def _property_names(self, rows: int) -> list[str] | None:
@@ -151,20 +153,20 @@ class Memory:
     """What small files made; bounded in rows."""
 
     def __init__(self) -> None:
-        self._known: dict[bytes, _Known] = {}
+        self._files: dict[bytes, _RememberedFile] = {}
         self._rows = 0
 
     def read(self, skeleton: Skeleton, limits: Limits) -> ParsedReport | None:
-        known = self._known.get(skeleton.digest)
+        known = self._files.get(skeleton.digest)
         return skeleton.read(known) if known is not None and known.limits == limits else None
 
-    def keep(self, skeleton: Skeleton, known: _Known | None) -> None:
-        if known is None or skeleton.digest in self._known:
+    def keep(self, skeleton: Skeleton, known: _RememberedFile | None) -> None:
+        if known is None or skeleton.digest in self._files:
             return
         self._rows += len(known.report.keys) + 1
         if self._rows > _ROWS_KEPT:
-            self._known, self._rows = {}, 0
-        self._known[skeleton.digest] = known
+            self._files, self._rows = {}, 0
+        self._files[skeleton.digest] = known
 
 
 MEMORY = Memory()
