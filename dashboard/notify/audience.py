@@ -5,7 +5,7 @@ from functools import cached_property
 
 from dashboard.notify.models import Channel, Delivery
 from dashboard.notify.news import News
-from dashboard.notify.severity import is_at_least, severity_of
+from dashboard.notify.severity import ASKED_BY_CHANNEL, is_at_least, severity_of
 from dashboard.quarantine.labels.selectors import fitting_numbers
 from dashboard.quarantine.models import Member, Notification
 from dashboard.quarantine.owners.index import owned
@@ -25,8 +25,8 @@ class Audience:
     def news_for(self, channel: Channel) -> News | None:
         """What a channel is to hear of it; None for nothing. What names no test and no owner is for everybody."""
         news = self._news
-        if news.payload.get("channel") not in (None, channel.pk):
-            return None
+        if news.kind in ASKED_BY_CHANNEL:
+            return news if news.payload["channel"] == channel.pk else None
         if channel.wants and news.kind not in channel.wants:
             return None
         if not is_at_least(severity_of(news.kind), channel.severity):

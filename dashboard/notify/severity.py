@@ -48,6 +48,9 @@ WORDS = {
 }
 """Kind of notification -> what people call it."""
 
+ASKED_BY_CHANNEL = (Kind.FLAKY_RATE, Kind.NO_UPLOADS)
+"""Kinds that a channel asks for by its threshold, whatever kinds and severity it chose besides."""
+
 
 def severity_of(kind: str) -> Severity:
     return SEVERITIES.get(Kind(kind), Severity.INFO)

@@ -211,7 +211,7 @@ def test_silence_is_told_once_to_channels_that_allow_less(
 def test_the_flaky_rate_is_told_when_it_passes_a_threshold_and_not_again_around_it(
     began: Project, channel: Open, receiver: Receiver
 ) -> None:
-    channel(name="low", rate_threshold=0.10)
+    channel(name="low", rate_threshold=0.10, wants=("expired",), severity="critical")
     channel(name="high", rate_threshold=0.50)
     channel(name="none")
     analysis = analysis_refresh(project=began)

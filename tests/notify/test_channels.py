@@ -73,7 +73,7 @@ def test_alerts_and_quiet_hours_are_set_on_the_page_and_shown_again(browser: Cli
     )
     assert all(words in browser.get(PAGE).content.decode() for words in limits)
     page = browser.get(f"{PAGE}/channels/{made.pk}").content.decode()
-    assert 'value="22:00"' in page and 'value="5.0"' in page and 'value="Europe/Berlin"' in page
+    assert 'value="22:00"' in page and 'value="5"' in page and 'value="Europe/Berlin"' in page
 
 
 def test_the_form_counts_the_tests_that_fit_and_saves_nothing(browser: Client, project: Project, send) -> None:

@@ -1,6 +1,6 @@
 """A channel as a form: where it leads, what it receives, and when it is quiet."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -14,7 +14,7 @@ from analytics.selectors import current_tests
 from analytics.wording import counted
 from dashboard.notify.channels import LONGEST_SILENCE, ChannelValues
 from dashboard.notify.models import Channel
-from dashboard.notify.severity import WORDS, Severity
+from dashboard.notify.severity import ASKED_BY_CHANNEL, WORDS, Severity
 from dashboard.quarantine.labels.models import QUERY_LENGTH
 from dashboard.quarantine.labels.query import read_query
 from dashboard.quarantine.labels.selectors import fitting_numbers
@@ -39,10 +39,11 @@ _PASSING = {
 }
 _CLOCK = forms.TimeInput(attrs={"type": "time"}, format="%H:%M")
 _GROUPS = (
-    ("Where", ("name", "kind", "address", "secret")),
-    ("What it receives", ("pace", "wants", "severity", "owner", "only", "rate_threshold", "silence_hours")),
-    ("Quiet hours", ("quiet_from", "quiet_until", "time_zone", "quiet_passes")),
+    ("Where", ("name", "kind", "address", "secret"), ""),
+    ("What it receives", ("pace", "severity", "owner", "only", "rate_threshold", "silence_hours"), "wants"),
+    ("Quiet hours", ("quiet_from", "quiet_until", "time_zone", "quiet_passes"), ""),
 )
+"""Title, fields, and the field of checkboxes below them."""
 
 
 class ChannelForm(forms.Form):
@@ -61,10 +62,10 @@ class ChannelForm(forms.Form):
     )
     pace = forms.ChoiceField(choices=list(_PACES.items()), label="When")
     wants = forms.MultipleChoiceField(
-        choices=list(WORDS.items()),
+        choices=[(kind, words) for kind, words in WORDS.items() if kind not in ASKED_BY_CHANNEL],
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        label="What",
+        label="Which of it",
         help_text="Nothing chosen: everything. The first alert of a kind is sent at once, what follows within an hour "
         "together. A digest has its own contents, and the alerts chosen here.",
     )
@@ -117,9 +118,10 @@ class ChannelForm(forms.Form):
             self.fields["secret"].help_text = f"For webhooks: messages are signed with it. {kept}"
 
     @property
-    def groups(self) -> Sequence[tuple[str, Sequence[BoundField]]]:
+    def groups(self) -> Iterator[tuple[str, Sequence[BoundField], BoundField | None]]:
         """Its fields as they stand together, each group with its title."""
-        return [(title, [self[name] for name in names]) for title, names in _GROUPS]
+        for title, names, boxes in _GROUPS:
+            yield title, [self[name] for name in names], self[boxes] if boxes else None
 
     def wanted(self) -> ChannelValues:
         values = dict(self.cleaned_data)
@@ -147,7 +149,7 @@ def _initial_values(channel: Channel) -> dict[str, Any]:
     """The values of a channel that the form shows, without its address and secret."""
     threshold = channel.rate_threshold
     values = {name: getattr(channel, name) for name in _SHOWN}
-    return {**values, "rate_threshold": None if threshold is None else round(threshold * 100, 6)}
+    return {**values, "rate_threshold": None if threshold is None else f"{threshold * 100:g}"}
 
 
 def fitting_sentence(project: Project, written: str) -> SafeString | str:
