@@ -177,16 +177,24 @@ class TrackerSettings(models.Model):
     class Kind(models.TextChoices):
         LINK = "link"
         """Any tracker: a link that a person follows, filled in."""
-        GITHUB = "github"
-        GITLAB = "gitlab"
+        GITHUB = "github", "GitHub"
+        GITLAB = "gitlab", "GitLab"
+        JIRA = "jira", "Jira Cloud"
+        JIRA_SERVER = "jira_server", "Jira Server or Data Center"
+        LINEAR = "linear", "Linear"
 
     project = models.OneToOneField(Project, models.CASCADE, related_name="tracker")
-    kind = models.CharField(max_length=6, choices=Kind, default=Kind.LINK)
+    kind = models.CharField(max_length=11, choices=Kind, default=Kind.LINK)
     template = models.CharField(max_length=1_000, blank=True)
     """Of the link, with {title} and {body}."""
     base_url = models.CharField(max_length=500, blank=True)
-    """Of the API; empty for github.com and gitlab.com."""
+    """Of the API, or of a Jira; empty for github.com, gitlab.com and linear.app."""
     repository = models.CharField(max_length=255, blank=True)
+    """The repository; of Jira the project's key, of Linear the team's."""
+    account = models.CharField(max_length=320, blank=True, default="", db_default="")
+    """The e-mail address that a token of Jira Cloud belongs to."""
+    issue_type = models.CharField(max_length=60, blank=True, default="", db_default="")
+    """Of Jira's issues; empty for a bug."""
     token = models.TextField(blank=True)
     """Sealed."""
     updated_at = models.DateTimeField(default=timezone.now)

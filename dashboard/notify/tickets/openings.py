@@ -12,6 +12,8 @@ from dashboard.notify.models import TicketOpening, TrackerSettings
 from dashboard.notify.tickets.drafts import draft_of
 from dashboard.notify.tickets.github import GitHub
 from dashboard.notify.tickets.gitlab import GitLab
+from dashboard.notify.tickets.jira import Jira
+from dashboard.notify.tickets.linear import Linear
 from dashboard.notify.tickets.tracker import Ticket, TicketState, Tracker, TrackerFailed
 from dashboard.quarantine.models import Quarantine
 from dashboard.quarantine.services import Actor, QuarantineConflict, quarantine_act
@@ -34,11 +36,22 @@ def tracker_of(project: Project) -> Tracker | None:
     found = TrackerSettings.objects.filter(project=project).first()
     if found is None or found.kind == TrackerSettings.Kind.LINK or not found.token:
         return None
-    adapter = GitHub if found.kind == TrackerSettings.Kind.GITHUB else GitLab
     try:
-        return adapter.at(found.base_url, found.repository, found.plain_token)
+        return _tracker_at(found, found.plain_token)
     except Unsealable as error:
         raise TrackerFailed(str(error)) from error
+
+
+def _tracker_at(found: TrackerSettings, token: str) -> Tracker:
+    base, place, issue_type = found.base_url, found.repository, found.issue_type
+    if found.kind == TrackerSettings.Kind.JIRA:
+        return Jira.at_cloud(base, place, token, account=found.account, issue_type=issue_type)
+    if found.kind == TrackerSettings.Kind.JIRA_SERVER:
+        return Jira.at_server(base, place, token, issue_type=issue_type)
+    if found.kind == TrackerSettings.Kind.LINEAR:
+        return Linear.at(base, place, token)
+    adapter = GitHub if found.kind == TrackerSettings.Kind.GITHUB else GitLab
+    return adapter.at(base, place, token)
 
 
 def ticket_open(*, quarantine: Quarantine, actor: Actor, now: datetime | None = None) -> str:

@@ -3,6 +3,8 @@
 import re
 from dataclasses import dataclass
 
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
 from django.db import transaction
 from django.utils import timezone
 
@@ -16,7 +18,16 @@ from ingest.models import Project
 
 _GITHUB = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}")
 _GITLAB = re.compile(r"[0-9]{1,18}|[A-Za-z0-9_.-]{1,100}(/[A-Za-z0-9_.-]{1,100}){1,20}")
+_KEY = re.compile(r"[A-Z][A-Z0-9_]{0,49}")
 Kind = TrackerSettings.Kind
+_PLACES = {
+    Kind.GITHUB: (_GITHUB, "Say it as owner/name."),
+    Kind.GITLAB: (_GITLAB, "Say it as group/project."),
+    Kind.JIRA: (_KEY, "Say the project's key, such as SHOP."),
+    Kind.JIRA_SERVER: (_KEY, "Say the project's key, such as SHOP."),
+    Kind.LINEAR: (_KEY, "Say the team's key, such as ENG."),
+}
+_JIRA = (Kind.JIRA, Kind.JIRA_SERVER)
 
 
 class BadTracker(BadField):
@@ -32,6 +43,8 @@ class TrackerValues:
     base_url: str = ""
     repository: str = ""
     token: str | None = None
+    account: str = ""
+    issue_type: str = ""
 
 
 @transaction.atomic
@@ -47,6 +60,8 @@ def tracker_set(*, project: Project, wanted: TrackerValues) -> bool:
         template=wanted.template,
         base_url=wanted.base_url,
         repository=wanted.repository,
+        account=wanted.account,
+        issue_type=wanted.issue_type,
         token=now.token if keep else seal(wanted.token or ""),
         updated_at=timezone.now(),
     )
@@ -59,8 +74,11 @@ def tracker_set(*, project: Project, wanted: TrackerValues) -> bool:
     return cleared
 
 
+_SHOWN = ("kind", "template", "base_url", "repository", "account", "issue_type")
+
+
 def _audit_values(tracker: TrackerSettings) -> dict[str, object]:
-    return {name: getattr(tracker, name) for name in ("kind", "template", "base_url", "repository")}
+    return {name: getattr(tracker, name) for name in _SHOWN}
 
 
 def _check(wanted: TrackerValues) -> None:
@@ -80,6 +98,14 @@ def _check(wanted: TrackerValues) -> None:
 
 
 def _check_repository(wanted: TrackerValues) -> None:
-    pattern = {Kind.GITHUB: _GITHUB, Kind.GITLAB: _GITLAB}.get(Kind(wanted.kind))
+    kind = Kind(wanted.kind)
+    pattern, sentence = _PLACES.get(kind, (None, ""))
     if pattern is not None and not pattern.fullmatch(wanted.repository):
-        raise BadTracker("repository", "Say it as owner/name.")
+        raise BadTracker("repository", sentence)
+    if kind in _JIRA and not wanted.base_url:
+        raise BadTracker("base_url", "Say where your Jira is, such as https://corp.atlassian.net.")
+    if kind is Kind.JIRA:
+        try:
+            validate_email(wanted.account)
+        except ValidationError as error:
+            raise BadTracker("account", "A token of Jira Cloud belongs to an e-mail address: say it.") from error

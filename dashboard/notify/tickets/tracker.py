@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Protocol
 
 from dashboard.notify.formats.message import clean
-from dashboard.notify.safe_http import Refused, Unreachable, request
+from dashboard.notify.safe_http import Answer, Refused, Unreachable, request
 
 _LARGEST = 8 * 1024 * 1024
 """A list of tickets with all that people wrote into them."""
@@ -55,33 +55,52 @@ class Api:
 
     base: str
     headers: Mapping[str, str]
+    sentences: Mapping[int, str] = field(default_factory=dict)
+    """What a status means to this tracker, in place of what it means to others; {message} is what the tracker said."""
 
     def ask(self, method: str, path: str, body: bytes = b"") -> Any:
+        """What the tracker answers; None where that is nothing."""
+        answer = self.send(method, path, body)
+        document = answer.json()
+        if answer.ok and (document is not None or not answer.body):
+            return document
+        raise TrackerFailed(self.refusal(answer))
+
+    def send(self, method: str, path: str, body: bytes = b"") -> Answer:
         try:
-            answer = request(method, f"{self.base}{path}", body=body, headers=self.headers, largest=_LARGEST)
+            return request(method, f"{self.base}{path}", body=body, headers=self.headers, largest=_LARGEST)
         except (Refused, Unreachable) as error:
             raise TrackerFailed(str(error)) from error
-        document = answer.json()
-        if answer.ok and document is not None:
-            return document
-        raise TrackerFailed(_sentence(answer.status, answer.headers, document))
+
+    def refusal(self, answer: Answer) -> str:
+        """Explain why the tracker refused and what to do about it."""
+        status, message = answer.status, _message(answer.json())
+        if status == 429 or (status == 403 and answer.headers.get("x-ratelimit-remaining") == "0"):
+            wait = answer.headers.get("retry-after", "")
+            return f"The tracker takes no more requests for now{f': try again in {clean(wait, 40)} s' if wait else ''}."
+        known = self.sentences.get(status) or _KNOWN.get(status)
+        if known is not None and (message or "{message}" not in known):
+            return known.replace("{message}", message.rstrip("."))
+        return f"The tracker answered {status}{f': {message}' if message else ''}."
 
 
-def _sentence(status: int, headers: Mapping[str, str], document: Any) -> str:
-    """Explain why the tracker refused and what to do about it."""
-    message = (
-        clean(str(document.get("message") or document.get("error") or ""), 150) if isinstance(document, dict) else ""
-    )
-    if status == 429 or (status == 403 and headers.get("x-ratelimit-remaining") == "0"):
-        wait = headers.get("retry-after", "")
-        return f"The tracker takes no more requests for now{f': try again in {clean(wait, 40)} s' if wait else ''}."
-    known = {
-        401: "The tracker does not know the token: enter another.",
-        403: "The token may not do that: it needs the right to write issues.",
-        404: "The tracker has no such project, or the token may not see it.",
-        410: "Issues are switched off there.",
-    }
-    return known.get(status) or f"The tracker answered {status}{f': {message}' if message else ''}."
+_KNOWN = {
+    401: "The tracker does not know the token: enter another.",
+    403: "The token may not do that: it needs the right to write issues.",
+    404: "The tracker has no such project, or the token may not see it.",
+    410: "Issues are switched off there.",
+}
+
+
+def _message(document: Any) -> str:
+    """What a tracker says is wrong: in a sentence, or in Jira's lists of them."""
+    if not isinstance(document, dict):
+        return ""
+    several = document.get("errorMessages")
+    by_field = document.get("errors")
+    fields = [f"{name}: {words}" for name, words in by_field.items()] if isinstance(by_field, dict) else []
+    sentences = [*(several if isinstance(several, list) else []), *fields]
+    return clean(str(document.get("message") or document.get("error") or "; ".join(map(str, sentences))), 150)
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,8 @@ def _resolving_projects() -> set[int]:
 
 def _to_open(now: datetime) -> Iterable[_Due]:
     """Active quarantines that want a ticket and never had one, where there is a tracker for it."""
-    tracker = Q(project__tracker__kind__in=(TrackerSettings.Kind.GITHUB, TrackerSettings.Kind.GITLAB))
+    opening = [kind for kind in TrackerSettings.Kind if kind != TrackerSettings.Kind.LINK]
+    tracker = Q(project__tracker__kind__in=opening)
     waiting = Quarantine.objects.filter(tracker, state=State.ACTIVE, wants_ticket=True, ticket_url="")
     due = Q(ticket_opening=None) | Q(ticket_opening__due_at=None) | Q(ticket_opening__due_at__lte=now)
     chosen = QuarantineEvent.objects.filter(

@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from dashboard.notify.models import TrackerSettings
-from dashboard.notify.tickets import github, gitlab
+from dashboard.notify.tickets import github, gitlab, jira, linear
 from dashboard.notify.tickets.openings import ticket_open
 from dashboard.notify.tickets.settings import BadTracker, TrackerValues, tracker_set
 from dashboard.notify.tickets.tracker import TrackerFailed
@@ -18,6 +18,9 @@ _KINDS = {
     TrackerSettings.Kind.LINK: "any: a link that a person follows",
     TrackerSettings.Kind.GITHUB: "GitHub issues",
     TrackerSettings.Kind.GITLAB: "GitLab issues",
+    TrackerSettings.Kind.JIRA: "Jira Cloud",
+    TrackerSettings.Kind.JIRA_SERVER: "Jira Server or Data Center",
+    TrackerSettings.Kind.LINEAR: "Linear",
 }
 
 
@@ -30,13 +33,23 @@ class TrackerForm(forms.Form):
         help_text="For any tracker: https://tracker.example/new?title={title}&body={body}; also {url} and {owner}.",
     )
     repository = forms.CharField(
-        max_length=255, required=False, help_text="For GitHub and GitLab: owner/name, or group/subgroup/project."
+        max_length=255,
+        required=False,
+        label="Repository, project or team",
+        help_text="GitHub: owner/name. GitLab: group/subgroup/project. Jira: the project's key. Linear: the team's.",
     )
     base_url = forms.CharField(
         max_length=500,
         required=False,
         label="Address of the API",
-        help_text=f"Empty: {github.BASE} or {gitlab.BASE}. GitHub Enterprise: https://host/api/v3.",
+        help_text=f"Empty: {github.BASE}, {gitlab.BASE} or {linear.BASE}. GitHub Enterprise: https://host/api/v3. "
+        "Jira: its own address, such as https://corp.atlassian.net.",
+    )
+    account = forms.CharField(
+        max_length=320, required=False, label="E-mail address", help_text="Jira Cloud: whose token it is."
+    )
+    issue_type = forms.CharField(
+        max_length=60, required=False, label="Type of issue", help_text=f"Jira: empty is {jira.ISSUE_TYPE}."
     )
     token = forms.CharField(
         max_length=500,
@@ -48,7 +61,7 @@ class TrackerForm(forms.Form):
     @classmethod
     def of(cls, tracker: TrackerSettings | None) -> "TrackerForm":
         """As it is stored, without the token."""
-        names = ("kind", "template", "repository", "base_url")
+        names = ("kind", "template", "repository", "base_url", "account", "issue_type")
         return cls(initial={name: getattr(tracker, name) for name in names} if tracker else None)
 
 
