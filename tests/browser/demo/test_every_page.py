@@ -54,6 +54,11 @@ PAGES = [
     Shown("quarantine_new"),
     Shown("policy", query="?past=1"),
     Shown("owners"),
+    Shown("trends", ("flaky-runs", "flaky-tests", "blocked-runs")),
+    Shown("trend_points"),
+    Shown("team", ("flaky-tests",)),
+    Shown("instance_trends", ("flaky-runs",)),
+    Shown("slow_tests", ("suites",)),
     Shown("reruns", ("retries",)),
     Shown("orders"),
     Shown("experiments"),
@@ -93,9 +98,11 @@ def addresses(demo: Demo, red: Sent, red_run: Run, decided: Quarantine) -> dict[
         "upload": (Upload.objects.get(run=red_run).pk,),
         "quarantine": (decided.pk,),
         "experiment": (KEY,),
+        "trend_points": ("stock",),
     }
-    alone = {name: reverse(name) for name in ("home", "search", "docs_contents")} | {
-        "docs": reverse("docs", args=("concepts",))
+    alone = {name: reverse(name) for name in ("home", "search", "docs_contents", "instance_trends")} | {
+        "docs": reverse("docs", args=("concepts",)),
+        "team": reverse("team", args=("@everybody",)),
     }
     found = {
         known_page.name: alone.get(known_page.name) or demo.at(known_page.name, *args.get(known_page.name, ()))

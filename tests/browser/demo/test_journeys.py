@@ -55,6 +55,28 @@ def test_a_red_pull_request_is_explained(anonymous: Open, person: object, demo: 
     expect(page.locator(".fb-lead.fb-answer")).to_contain_text(f"{known['failed']} of {known['executed']}")
 
 
+def test_whether_teams_are_better_than_last_month_takes_two_clicks(page: Page, demo: Demo) -> None:
+    page.goto(reverse("home"))
+    page.get_by_role("link", name="Simulated").first.click()
+    page.get_by_role("navigation", name="Pages of this project").get_by_role("link", name="Insights").click()
+    expect(page).to_have_url(re.compile(re.escape(demo.at("trends"))))
+    compared = demo.api.read("trends")["comparison"]
+    expect(page.locator(".fb-answer")).to_contain_text(
+        "compare with last month" if not compared["before"]["runs"] else "last month"
+    )
+    team = page.get_by_role("region", name="By team").locator("tbody tr").first
+    expect(team).to_contain_text(f"of {compared['this']['runs']}")
+
+    settled(page)
+    page.locator("#flaky-runs .main-svg .points path").first.click(force=True)
+    expect(page).to_have_url(re.compile(r"/trends/flaky\?from="))
+    page.go_back()
+    settled(page)
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Flaky tests as PNG").click()
+    assert saved.value.path().read_bytes().startswith(b"\x89PNG")
+
+
 def test_mondays_list_leads_to_the_test_to_fix_and_its_evidence(page: Page, demo: Demo) -> None:
     first = demo.api.read("priorities?page_size=1")["results"][0]
     number = first["tests"][0]["number"]
