@@ -1,10 +1,10 @@
 """The fast lane: reads runs of plain cases from the text, without the parser.
 
-Nine cases in ten look like `<testcase classname="…" name="…" time="…"/>` and follow each other. Once the parser has
-ended a case exactly at the last byte it was given, the next byte is at element level: not in a comment, a CDATA
-section or another tag. From there a run of such cases can be split as text with the same result as the parser's.
-Everything else goes to the parser, and so does a whole file that turns out to be damaged: `taken` tells the reader
-that positions are off and the file must be read again without the lane."""
+Nine cases in ten look like `<testcase classname="…" name="…" time="…"/>`, or are as empty between two tags, and follow
+each other. Once the parser has ended a case exactly at the last byte it was given, the next byte is at element level:
+not in a comment, a CDATA section or another tag. From there a run of such cases can be split as text with the same
+result as the parser's. Everything else goes to the parser, and so does a whole file that turns out to be damaged:
+`taken` tells the reader that positions are off and the file must be read again without the lane."""
 
 import re
 from collections.abc import Callable
@@ -12,6 +12,9 @@ from collections.abc import Callable
 from ingest.junit.target import Target
 
 _CASE_ENDS = (b"/>", b"testcase>")
+_PLAIN_ENDS = ("/>", "></testcase>")
+"""What stands behind the last attribute of a plain case, without its blanks."""
+_OTHER_END = re.compile(rb"</(?!testcase>)")
 _ODD_REFERENCE = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)")
 _REFERENCES = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&apos;", "'"), ("&amp;", "&"))
 _CONTROLS = bytes(range(32))
@@ -64,11 +67,11 @@ class _Shape:
 
     def _joined_well(self, first: str, last: str, between: set[str]) -> bool:
         """Whether cases begin, end and follow each other as plain ones do."""
-        if first.strip(_BLANK) != self.opening or last.strip(_BLANK) != "/>":
+        if first.strip(_BLANK) != self.opening or not _ends_plainly(last):
             return False
         for joint in between:
             end, opening, rest = joint.partition("<testcase ")
-            if end.strip(_BLANK) != "/>" or opening + rest != self.opening:
+            if not _ends_plainly(end) or opening + rest != self.opening:
                 return False
         return True
 
@@ -83,6 +86,12 @@ class _Shape:
             else:
                 bad = middle
         return text[: starts[good]] if good else ""
+
+
+def _ends_plainly(text: str) -> bool:
+    """Whether a case ends here and holds nothing: Jest and Go write two tags, some with blanks between them."""
+    tag, slash, end = text.strip(_BLANK).partition("<")
+    return tag.rstrip(_BLANK) + slash + end in _PLAIN_ENDS
 
 
 def _checked(classes: list[str], names: list[str], times: list[str]) -> Columns | None:
@@ -211,12 +220,14 @@ class Lane:
         return waiting
 
     def _run_end(self, data: bytes, at: int) -> int:
-        """Where a run of plain cases may end: before the next closing tag, and before the case that it closes."""
+        """Where a run of plain cases may end: before the next tag that closes anything but a case, and before the
+        case that it is in."""
         edge = min(at + self._window, len(data))
-        stop = data.find(b"</", at, edge)
-        end = data.rfind(b">", at, stop if stop >= 0 else edge) + 1
+        other = _OTHER_END.search(data, at, edge)
+        end = data.rfind(b">", at, other.start() if other else edge) + 1
         last = data.rfind(b"<testcase", at, end)
         if last < 0:
             return at
         tail = data[last:end]
-        return end if tail.endswith(b"/>") and tail.count(b"<") == 1 else last
+        tags = 1 if tail.endswith(b"/>") else 2 if tail.endswith(b"</testcase>") else 0
+        return end if tail.count(b"<") == tags else last

@@ -1,10 +1,12 @@
 """The fast lane says exactly what the parser says, of any text that hypothesis can think of."""
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ingest.junit.problems import Refused
 from ingest.junit.report import ParsedReport
+from ingest.junit.target import Target
 from tests.ingest.junit.reading import read, read_carefully
 
 values = st.one_of(
@@ -47,6 +49,11 @@ def cases(draw: st.DrawFn) -> str:
                 "/>",
                 "/>\n  ",
                 "></testcase>",
+                "></testcase>\n",
+                ">\r\n  </testcase>",
+                " >\t</testcase >",
+                "> x </testcase>",
+                "></TestCase>",
                 "><failure message='m'>t</failure></testcase>",
                 "><skipped/></testcase>",
                 '><system-out><![CDATA[<testcase classname="x" name="y" time="1"/>]]></system-out></testcase>',
@@ -119,6 +126,22 @@ def test_long_runs_with_odd_ones_between_agree() -> None:
     }
     for document in (plain(5_000), plain(5_000, odd), plain(5_000), plain(4_000, odd)):
         assert outcome(read, document) == outcome(read_carefully, document)
+
+
+@pytest.mark.parametrize("end", ["/>", " />\n", "></testcase>", ">\n    </testcase>\n"])
+def test_plain_cases_of_every_runner_take_the_lane(end: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    taken = []
+    add_plain = Target.add_plain
+
+    def counted(target: Target, classes: list[str], names: list[str], times: list[str]) -> None:
+        taken.append(len(names))
+        add_plain(target, classes, names, times)
+
+    monkeypatch.setattr(Target, "add_plain", counted)
+    odd = '<testcase classname="a" name="b" time="1"><failure message="x">/></failure></testcase>'
+    document = plain(5_000, {2_000: odd}).replace(b"/><testcase", f"{end}<testcase".encode())
+    assert outcome(read, document) == outcome(read_carefully, document)
+    assert sum(taken) > 4_900
 
 
 def test_a_test_named_twice_across_runs_is_found() -> None:
