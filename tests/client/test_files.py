@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,11 @@ from typing import Any
 import pytest
 from flakeboard.problems import Problem
 from flakeboard.reports import files
+from flakeboard.reports.collection import ReportCollection
 from flakeboard.server import packages
 from flakeboard.server.packages import named, pack
+
+from tests.client.commands import FAILED, GREEN
 
 
 @pytest.fixture
@@ -88,3 +92,22 @@ def test_packing_does_not_hold_the_files_in_memory(tree: Path, monkeypatch: pyte
     monkeypatch.setattr(packages.tarfile, "copyfileobj", watched)
     with pack(named(["big.xml"]), {}):
         assert sizes == [6_000_000]
+
+
+@pytest.mark.parametrize(
+    ("other", "kept"),
+    [(FAILED, ["own.xml"]), (GREEN, ["junit.xml", "own.xml"])],
+    ids=["of-the-same-session", "with-other-results"],
+)
+def test_a_reporters_note_replaces_a_guess_that_counts_the_same(tmp_path: Path, other: str, kept: list[str]) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    junit, own = tmp_path / "junit.xml", tmp_path / "own.xml"
+    guessed, given = (ReportCollection([str(junit)], 0.0, str(notes), guess) for guess in (True, False))
+    junit.write_text(other)
+    own.write_text(FAILED)
+    (notes / "npm-1-2.json").write_text(json.dumps({"reporter": "jest", "reports": [str(own)]}))
+    found = guessed.collected()
+    assert [Path(path).name for path in found.fresh] == kept
+    assert not found.is_counted, "it says nothing of tests that did not run"
+    assert len(given.collected().fresh) == 2, "what somebody names is sent"

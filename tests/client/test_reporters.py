@@ -102,7 +102,7 @@ def run(name: str, folder: Path, *more: str) -> Any:
     done = subprocess.run(
         [str(program), *words, *suite.reporter, *more],
         cwd=str(folder),
-        env=environ_with(CI="1", FORCE_COLOR="0"),
+        env=environ_with(CI="1", FORCE_COLOR="0", FLAKEBOARD_RUN_NOTES=str(folder)),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -110,6 +110,9 @@ def run(name: str, folder: Path, *more: str) -> Any:
     )
     path = folder / "flakeboard-report.xml"
     assert path.exists(), done.stdout
+    (note,) = folder.glob("npm-*.json")
+    assert json.loads(note.read_text()) == {"reporter": name, "reports": [str(path)]}, "`flakeboard run` finds it"
+    note.unlink()
     with path.open("rb") as stream:
         (outcome,) = read_files([("report.xml", stream)], Limits())
     assert outcome.error is None, outcome.error

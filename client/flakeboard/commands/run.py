@@ -104,7 +104,8 @@ class Run:
         if settings is not None:
             kept_list.fetch(settings, metadata, self._environ)
             self._environ.update({name: metadata[field] for field, name in VARIABLES.items() if metadata.get(field)})
-        collection = ReportCollection(self._patterns, datetime.now(timezone.utc).timestamp(), self._notes)
+        started, guessed = datetime.now(timezone.utc).timestamp(), not self._options.report
+        collection = ReportCollection(self._patterns, started, self._notes, guessed)
         result = process.run(self._command, self._environ)
         if result.problem:
             console.warn("the command could not be started: " + result.problem)
@@ -269,7 +270,8 @@ class Run:
                 console.say(why)
                 return first
         with KeptReports([*question.paths, *self._call.report_paths(), *self._patterns], self._folder):
-            reruns = Reruns(self._call, self._patterns, self._environ, self._folder, self._options.budget * 60)
+            budget, guessed = self._options.budget * 60, not self._options.report
+            reruns = Reruns(self._call, self._patterns, self._environ, self._folder, budget, guessed)
             outcome = reruns.run(blocking, cases, self._options.retries)
         if outcome.why:
             console.say(outcome.why + ".")

@@ -1,7 +1,8 @@
-"""The reports of a run: files that match the patterns and are new, and those that our pytest plugin wrote instead.
+"""The reports of a run: files that match the patterns and are new, and those that our pytest plugin or reporters wrote.
 
 The plugin leaves a note for each session: where its report is, which of pytest's own reports it replaces (there,
-masked failures are skips and reruns are lost), and whether the session stopped early."""
+masked failures are skips and reruns are lost), and whether the session stopped early. Reporters of the npm package
+leave one too; where nobody said which files are reports, theirs replace one that was guessed and counts the same."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Sequence
 
 from flakeboard.plugin_names import NOTES_FOLDER as NOTES_FOLDER
+from flakeboard.reports import junit
 from flakeboard.reports.freshness import Snapshot
 
 
@@ -35,6 +37,8 @@ class CollectedReports:
 class _Note:
     reports: list[str] = field(default_factory=list)
     replaces: list[str] = field(default_factory=list)
+    reporter: str = ""
+    """The runner that one of our npm reporters was of; empty for the pytest plugin."""
     truncated: str = ""
     traces: list[str] = field(default_factory=list)
     reach: list[str] = field(default_factory=list)
@@ -43,8 +47,9 @@ class _Note:
 class ReportCollection:
     """Remembers the files that exist before a command runs, and finds the new ones afterwards."""
 
-    def __init__(self, patterns: Sequence[str], started: float, notes: str) -> None:
+    def __init__(self, patterns: Sequence[str], started: float, notes: str, guessed: bool = False) -> None:
         self._before = Snapshot(patterns, started)
+        self._guessed = guessed
         self._notes = notes
         self._old_notes = set(_paths(notes))
 
@@ -57,9 +62,18 @@ class ReportCollection:
         replaced = {os.path.realpath(path) for note in notes for path in (*note.replaces, *note.reports)}
         own = [path for note in notes for path in note.reports]
         others = [path for path in matched.fresh if os.path.realpath(path) not in replaced]
+        reporters = [note for note in notes if note.reporter]
+        if self._guessed and reporters and _counts(others) == _counts(own):
+            others = []  # another reporter of the same session; anything else may hold failures of its own
         truncated = next((note.truncated for note in notes if note.truncated), "")
-        is_counted = bool(own) and not others
+        is_counted = bool(own) and not others and not reporters
         return CollectedReports([*others, *own], matched.stale, matched.missing, truncated, is_counted, traces, reach)
+
+
+def _counts(reports: Sequence[str]) -> tuple[int, int]:
+    """Tests, and those that failed."""
+    cases = junit.read(reports)
+    return len(cases), sum(case.outcome == junit.FAILED for case in cases)
 
 
 def _paths(folder: str) -> list[str]:
@@ -75,7 +89,8 @@ def _note(path: str) -> _Note:
     if not isinstance(note, dict):
         return _Note()
     truncated, traces, reach = str(note.get("truncated") or ""), _texts(note.get("traces")), _texts(note.get("reach"))
-    return _Note(_texts(note.get("reports")), _texts(note.get("replaces")), truncated, traces, reach)
+    reporter = str(note.get("reporter") or "")
+    return _Note(_texts(note.get("reports")), _texts(note.get("replaces")), reporter, truncated, traces, reach)
 
 
 def _texts(value: Any) -> list[str]:

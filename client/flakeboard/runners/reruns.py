@@ -46,10 +46,17 @@ class _WaitingTest:
 
 class Reruns:
     def __init__(
-        self, call: RunnerCall, patterns: Sequence[str], environ: Mapping[str, str], folder: str, budget: float
+        self,
+        call: RunnerCall,
+        patterns: Sequence[str],
+        environ: Mapping[str, str],
+        folder: str,
+        budget: float,
+        guessed: bool = False,
     ) -> None:
         self._call = call
         self._patterns = patterns
+        self._guessed = guessed
         self._environ = environ
         self._folder = folder
         self._deadline = time.monotonic() + budget
@@ -85,7 +92,8 @@ class Reruns:
             return f"the time for reruns ({self._budget:.0f} s) is up"
         say("rerun {} of {} failing test{}".format(number, len(waiting), "" if len(waiting) == 1 else "s"))
         started = datetime.now(timezone.utc).timestamp()
-        collection = ReportCollection(self._patterns, started, os.path.join(self._folder, "notes"))
+        notes = os.path.join(self._folder, "notes")
+        collection = ReportCollection(self._patterns, started, notes, self._guessed)
         result = process.run(command, self._environ, left)
         fresh = collection.collected().fresh
         if fresh:

@@ -148,6 +148,20 @@ class Report {
     fs.mkdirSync(path.dirname(this.path), { recursive: true });
     fs.writeFileSync(`${this.path}.part`, this.document(), 'utf8');
     fs.renameSync(`${this.path}.part`, this.path);
+    this.leaveNote();
+  }
+
+  // Tells `flakeboard run`, which may have started us through scripts, where the report is.
+  leaveNote() {
+    const folder = process.env.FLAKEBOARD_RUN_NOTES;
+    if (!folder) return;
+    const name = path.join(folder, `npm-${process.pid}-${Date.now()}`);
+    try {
+      fs.writeFileSync(`${name}.part`, JSON.stringify({ reporter: this.runner, reports: [this.path] }), 'utf8');
+      fs.renameSync(`${name}.part`, `${name}.json`);
+    } catch (error) {
+      process.stderr.write(`flakeboard: the note for \`flakeboard run\` could not be written: ${error.message}\n`);
+    }
   }
 }
 
