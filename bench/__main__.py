@@ -1,6 +1,6 @@
 """Run the benchmarks on a PostgreSQL of their own: `python -m bench [name …]`.
 
-`load`, `freshness`, `scale`, `orders`, `why`, `predict` and `reach` run only by name: they take minutes, some of them
+`load`, `freshness`, `client`, `scale`, `orders`, `why`, `predict` and `reach` run only by name: they take minutes, some of them
 gigabytes. Parts of `orders` have names of their own, as `orders.real` and `orders.peers`."""
 
 import argparse
@@ -107,7 +107,19 @@ def _large(options: argparse.Namespace) -> dict[str, Bench]:
 
         return freshness.run()
 
-    named = {"load": load, "freshness": freshness, "scale": scale, "orders": orders, "schedules": schedules}
+    def client() -> Iterable[Outcome]:
+        from bench.server import client_cost
+
+        return client_cost.run()
+
+    named = {
+        "load": load,
+        "freshness": freshness,
+        "client": client,
+        "scale": scale,
+        "orders": orders,
+        "schedules": schedules,
+    }
     alone = {name: _package(name) for name in ("why", "bounds", "predict", "reach")}
     of_packages = [_parts(package, package) for package in ("predict", "bounds", "why", "reach")]
     return {**named, **alone, **parts, **{name: part for several in of_packages for name, part in several.items()}}
