@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from django.db.models import QuerySet
+from django.db.models.functions import Coalesce
 
 from ingest.attachments.kinds import HEAD, picture_size
 from ingest.attachments.models import Attachment, AttachmentChunk, AttachmentUse
@@ -24,13 +25,16 @@ def attachments_of_upload(upload: Upload) -> "QuerySet[Attachment]":
 def run_attachments(
     project: Project, run_ids: Iterable[int]
 ) -> tuple[Mapping[int, list[Attachment]], list[Attachment]]:
-    """Attachments of some runs by test id, and those that no test mentions; two queries, one where there are none."""
+    """Attachments of some runs by the id that a test has today, and those that no test mentions.
+
+    Two queries; one where there are none."""
     found = attachments_shown(project).filter(upload__run__in=list(run_ids))
     every = {attachment.pk: attachment for attachment in found.order_by("pk")}
     by_test: dict[int, list[Attachment]] = {}
     alone = dict(every)
     if every:
-        for attachment, test in AttachmentUse.objects.filter(attachment__in=every).values_list("attachment", "test"):
+        uses = AttachmentUse.objects.filter(attachment__in=every)
+        for attachment, test in uses.values_list("attachment", Coalesce("test__alias_of", "test")):
             by_test.setdefault(test, []).append(every[attachment])
             alone.pop(attachment, None)
     return by_test, list(alone.values())

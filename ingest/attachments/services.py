@@ -117,6 +117,16 @@ def _chunks(attachment: Attachment, content: BinaryIO) -> "list[AttachmentChunk]
 
 
 @transaction.atomic
+def attachments_settle(*, upload: Upload) -> None:
+    """Place what was just attached to an upload, if it is processed; if it is being processed, that does it.
+
+    The lock waits for a transaction that has set the run: one that has not yet will see the attachments."""
+    held = Upload.objects.select_for_update(no_key=True).get(pk=upload.pk)
+    if held.run is not None:
+        attachments_place(run=held.run)
+
+
+@transaction.atomic
 def attachments_place(*, run: Run) -> None:
     """Note which tests of a run mention its attachments. Call it when a report or an attachment was added."""
     names = dict(Attachment.objects.filter(upload__run=run).values_list("pk", "name"))

@@ -13,6 +13,7 @@ from dashboard.people.throttling import Bucket
 from dashboard.retention.services import retention_run
 from ingest.attachments.limits import AttachmentLimits
 from ingest.attachments.models import Attachment, AttachmentChunk
+from ingest.attachments.selectors import run_attachments
 from ingest.metadata import RunMetadata
 from ingest.models import Project, Test, Upload
 from ingest.processing import upload_process
@@ -98,6 +99,14 @@ def test_a_report_that_comes_after_its_files_finds_them(project: Project, sender
     assert mentioned_by(SHOT[0]) == []
     upload_process(upload_id=upload.pk)
     assert mentioned_by(SHOT[0]) == ["pays"]
+
+
+def test_a_test_that_was_renamed_since_keeps_its_files(project: Project, upload: Upload, sender: Sender) -> None:
+    sender.attach(upload, SHOT)
+    now = Test.objects.get(name="ships")
+    Test.objects.filter(name="pays").update(alias_of=now)
+    by_test, _ = run_attachments(project, [upload.run_id])
+    assert [attachment.name for attachment in by_test[now.pk]] == [SHOT[0]]
 
 
 def test_the_same_file_again_is_kept_once_and_another_of_its_name_is_refused(upload: Upload, sender: Sender) -> None:

@@ -30,11 +30,11 @@ from ingest.attachments.kinds import Kind
 from ingest.attachments.models import Attachment
 from ingest.attachments.names import attachment_name
 from ingest.attachments.selectors import attachments_of_upload
-from ingest.attachments.services import AttachmentRefused, Room, attachment_store, attachments_place, room_of
+from ingest.attachments.services import AttachmentRefused, Room, attachment_store, attachments_settle, room_of
 from ingest.junit.archives.unpacking import DAMAGE
 from ingest.junit.problems import Refused
 from ingest.metadata import RunMetadata
-from ingest.models import Run, Upload
+from ingest.models import Upload
 
 BESIDE = timedelta(days=1)
 """Files come with their report, or soon after it."""
@@ -117,9 +117,7 @@ class UploadAttachmentsView(OneUploadView):
             raise cut_short() from error
         if not desk.kept and not desk.refused:
             raise ApiError(422, "empty", _NO_FILE)
-        run = Run.objects.filter(upload=upload).first() if desk.kept else None
-        if run is not None:
-            attachments_place(run=run)
+        attachments_settle(upload=upload)
         return Response(AttachedSerializer({"kept": desk.kept, "refused": desk.refused}).data)
 
 
