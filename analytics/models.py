@@ -23,7 +23,7 @@ from ingest.models import Project, Report
 class Analysis(models.Model):
     """One analysis of a project's window. Pages and API read the current one; one a day is kept for trends."""
 
-    FORM = 5
+    FORM = 6
     """What pages and API can read. Count it up when something is stored that they need and older rows lack: those are
     then as good as absent, and the sweep asks for new ones."""
 

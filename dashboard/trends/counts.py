@@ -1,5 +1,6 @@
 """What a period comes to: counted from facts, over the tests and runs that a query asks for."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
@@ -38,18 +39,27 @@ class Selection:
 
     days: Sequence[DayFacts]
     runs: Sequence[CountedRun]
+    """Both by day."""
     spells: Sequence[CountedSpell]
 
+    def runs_in(self, span: Span) -> Sequence[CountedRun]:
+        first = bisect_left(self.runs, span.first, key=_day)
+        return self.runs[first : bisect_right(self.runs, span.last, lo=first, key=_day)]
 
-def by_owner(selection: Selection, facts: Iterable[ProjectFacts]) -> dict[str, Selection]:
-    """The same days for every owner, with the runs and spells of their tests; "" has what is nobody's."""
+
+def _day(counted: CountedRun) -> date:
+    return counted.day
+
+
+def by_owner(selection: Selection, facts: Iterable[ProjectFacts], span: Span) -> dict[str, Selection]:
+    """The same days for every owner, with the span's runs and the spells of their tests; "" has what is nobody's."""
     owners = {project.project.pk: _owners(project) for project in facts}
     found: dict[str, tuple[list[CountedRun], list[CountedSpell]]] = {}
 
     def parts(owner: str) -> tuple[list[CountedRun], list[CountedSpell]]:
         return found.setdefault(owner, ([], []))
 
-    for counted in selection.runs:
+    for counted in selection.runs_in(span):
         theirs: dict[str, set[int]] = {}
         for number in (*counted.run.tests, *counted.run.masked):
             for owner in owners[counted.project_id].get(number, NOBODYS):
@@ -89,7 +99,7 @@ def select(facts: Iterable[ProjectFacts], query: TrendQuery) -> Selection:
             for spell in project.spells
             if numbers is None or spell.number in numbers
         )
-    return Selection(_by_day(days), runs, spells)
+    return Selection(_by_day(days), sorted(runs, key=_day), spells)
 
 
 def _by_day(days: Iterable[DayFacts]) -> list[DayFacts]:
@@ -150,14 +160,10 @@ class PeriodCounts:
     def flaky_rate(self) -> Estimate:
         return wilson(self.flaky, self.runs)
 
-    @property
-    def has_runs(self) -> bool:
-        return self.runs > 0
-
 
 def count(selection: Selection, span: Span, now: datetime) -> PeriodCounts:
     days = [day for day in selection.days if day.day in span]
-    runs = [counted.run for counted in selection.runs if counted.day in span]
+    runs = [counted.run for counted in selection.runs_in(span)]
     saved = [run for run in runs if run.is_saved]
     spells = [counted.spell for counted in selection.spells]
     end = _end(span, now)

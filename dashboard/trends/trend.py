@@ -122,8 +122,8 @@ def trend_of(projects: Iterable[Project], query: TrendQuery) -> Trend | None:
 
 def _teams(selection: Selection, facts: Sequence[ProjectFacts], days: TrendDays, now: datetime) -> list[TeamRow]:
     """Owners with anything flaky in either period, those with the most runs failed first."""
-    rows = []
-    for owner, theirs in by_owner(selection, facts).items():
+    rows, both = [], Span(days.comparison.before.first, days.comparison.after.last)
+    for owner, theirs in by_owner(selection, facts, both).items():
         after, before = (count(theirs, span, now) for span in (days.comparison.after, days.comparison.before))
         if any(part.flaky or part.stock or part.new or part.fixed or part.masked for part in (after, before)):
             rows.append(TeamRow(owner, after, before, flaky_change(after, before)))
@@ -133,8 +133,8 @@ def _teams(selection: Selection, facts: Sequence[ProjectFacts], days: TrendDays,
 def saved_in(selection: Selection, span: Span, prices: dict[int, Prices]) -> Saved:
     """Runs that only masked failures would have blocked: each would have been looked into and run once more."""
     runs, seconds, money = 0, 0.0, dict[str, float]()
-    for counted in selection.runs:
-        if counted.run.is_saved and counted.day in span:
+    for counted in selection.runs_in(span):
+        if counted.run.is_saved:
             price = prices[counted.project_id]
             runs, seconds = runs + 1, seconds + counted.run.seconds
             spared = price.failure + price.minute * counted.run.seconds / 60

@@ -1,12 +1,17 @@
 """Slow tests: what makes the suite long, what became slower, what a build waits for."""
 
+import numpy as np
 import pytest
 from django.test import Client
 from django.urls import reverse
 
 from analytics.models import Analysis
 from analytics.services import analysis_refresh
+from analytics.slow.timed_tests import TimedTests
+from dashboard.web.insights.slow_tests import DurationChange, slow_lead
+from ingest.identity import TestName
 from ingest.models import Project, Run, Test
+from tests.api_client import Program
 from tests.conftest import Send
 from tests.dashboard.openapi import Schema
 from tests.web.analysed_project import Demo
@@ -70,8 +75,23 @@ def test_page_file_and_api_say_the_same(demo: Demo, reader: Client) -> None:
     assert queries_of(reader, demo.at("slow_tests")) <= 11
 
 
-def test_an_analysis_of_an_older_version_has_no_changes_yet(demo: Demo, reader: Client) -> None:
-    summary = {key: value for key, value in demo.analysis.summary.items() if key != "slow"}
-    Analysis.objects.filter(pk=demo.analysis.pk).update(summary=summary)
-    assert "Whether any became slower the next analysis says." in words_of(reader, demo.at("slow_tests"))
-    assert demo.api.read("slow-tests")["changes"] == []
+def test_before_the_first_analysis_nothing_is_known(page: Client, project: Project, read_token: str) -> None:
+    assert "An analysis says which tests take the time" in words_of(page, reverse("slow_tests", args=(project.slug,)))
+    body = Program(read_token, project.slug).read("slow-tests")
+    assert (body["results"], body["changes"], body["paths"]) == ([], [], None)
+
+
+@pytest.mark.parametrize(
+    ("tested", "ratios", "words"),
+    [
+        (0, (), "is not known"),
+        (3, (), "Of the 3 that take the most time none became clearly slower."),
+        (3, (0.5,), "none became clearly slower."),
+        (3, (1.5, 0.5), "1 test</strong></a> became slower."),
+    ],
+)
+def test_the_first_sentence_says_whether_any_became_slower(tested: int, ratios: tuple[float, ...], words: str) -> None:
+    tests = TimedTests(np.array([1, 2, 3]), np.array([6.0, 3.0, 1.0]), np.array([10, 10, 10]), 100.0)
+    changes = [DurationChange(TestName(1), None, None, 1.0, 2.0, ratio, 0.4, 2.0, 0.01) for ratio in ratios]
+    lead = slow_lead(tests, {"run_seconds": 75.0, "tested": tested}, changes)
+    assert words in lead and "1 of 3 tests takes 60 % of it." in lead and "1.25 min" in lead

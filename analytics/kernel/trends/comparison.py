@@ -3,6 +3,7 @@
 See docs/concepts.md#two-periods-compared."""
 
 from dataclasses import dataclass
+from functools import cache
 from math import inf, isfinite, isnan, nan, sqrt
 
 import scipy
@@ -34,11 +35,16 @@ class Estimate:
 UNKNOWN = Estimate(nan, nan, nan)
 
 
+@cache
+def _normal_quantile(share: float) -> float:
+    return float(scipy.stats.norm.ppf(share))
+
+
 def wilson(part: int, whole: int, confidence: float = DEFAULTS.confidence) -> Estimate:
     """The score interval of a proportion (Wilson 1927)."""
     if not whole:
         return UNKNOWN
-    z = float(scipy.stats.norm.ppf((1 + confidence) / 2))
+    z = _normal_quantile((1 + confidence) / 2)
     rate, weight = part / whole, z * z / whole
     middle = rate + weight / 2
     half = z * sqrt(rate * (1 - rate) / whole + weight / (4 * whole))

@@ -18,6 +18,8 @@ from dashboard.api.schema import reading
 from ingest.models import Project
 
 _SORTS = tuple(f"{sign}{name}" for name in SORTS for sign in ("-", ""))
+_NOTHING: dict[str, Any] = {"run_seconds": None, "tested": 0, "paths": None, "suites": [], "changes": []}
+"""Before the first analysis."""
 
 
 class SlowTestsQuery(PageQuery):
@@ -96,9 +98,8 @@ class SlowTestListView(AnalysisView):
         shown = tests.rows(page.span)
         known = names(project.pk, tests=[test.number for test in shown])
         results = [{**asdict(known.test(test.number)), **asdict(test)} for test in shown]
-        slow = (analysis.summary.get("slow") if analysis else None) or {"run_seconds": None, "tested": 0}
+        slow = analysis.summary["slow"] if analysis else _NOTHING
         return {
             **paged(self.request, analysis, page, results),
-            **{name: slow.get(name) for name in ("run_seconds", "tested", "paths")},
-            **{name: slow.get(name, []) for name in ("suites", "changes")},
+            **{name: slow[name] for name in _NOTHING},
         }

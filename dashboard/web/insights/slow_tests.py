@@ -23,7 +23,7 @@ from dashboard.quarantine.owners.index import asked_numbers
 from dashboard.web.analysis import page_analysis
 from dashboard.web.decorators import project_page
 from dashboard.web.export import Row, exported
-from dashboard.web.page_context import NOTHING, PageContext, joined, link, strong
+from dashboard.web.page_context import NOTHING, joined, link, strong
 from dashboard.web.paging import numbered_page
 from dashboard.web.query import sort_asked, words
 from ingest.identity import TestName
@@ -63,8 +63,9 @@ def slow_tests(request: HttpRequest, project: Project) -> HttpResponseBase:
     sort = sort_asked(request.GET, SORTS) or "-total"
     every = timed_tests(now.columns)
     tests = timed_tests(now.columns, sort, asked_numbers(project, search, owner))
-    slow = now.analysis.summary.get("slow") if now.analysis else None
-    ratios = {change["number"]: change["ratio"] for change in (slow or {}).get("changes", ())}
+    slow: dict[str, Any] | None = now.analysis.summary["slow"] if now.analysis else None
+    stored = slow["changes"] if slow else []
+    ratios = {change["number"]: change["ratio"] for change in stored}
     file = exported(request, f"{project.slug}-slow-tests", HEADERS, _file_rows(project, tests, ratios))
     if file is not None:
         return file
@@ -73,9 +74,9 @@ def slow_tests(request: HttpRequest, project: Project) -> HttpResponseBase:
     known = names(
         project.pk,
         tests=[*(test.number for test in shown), *ratios],
-        reports=[change["report"] for change in (slow or {}).get("changes", ())],
+        reports=[change["report"] for change in stored],
     )
-    changes = _changes(slow, known)
+    changes = _changes(stored, known)
     context = {
         "project": project,
         "analysed": now,
@@ -87,22 +88,22 @@ def slow_tests(request: HttpRequest, project: Project) -> HttpResponseBase:
         "timed": len(every),
         "slow": slow,
         "changes": changes,
-        "lead": slow_lead(PageContext.read(request, project), every, slow, changes) if now.analysis else "",
+        "lead": slow_lead(every, slow, changes) if slow else "",
         "suites": draw(time_shares, _suites(project, slow, every.whole)) if slow else None,
-        "paths": (slow or {}).get("paths"),
+        "paths": slow["paths"] if slow else None,
         "all_address": request.path,
     }
     return render(request, "insights/slow_tests.html", context)
 
 
-def _changes(slow: dict[str, Any] | None, known: Names) -> list[DurationChange]:
+def _changes(stored: list[dict[str, Any]], known: Names) -> list[DurationChange]:
     """Those that became slower first, each group by what it costs."""
     found = []
-    for stored in (slow or {}).get("changes", ()):
-        report = known.report(stored["report"])
-        numbers = {name: stored[name] for name in ("before", "after", "ratio", "low", "high", "p_value")}
+    for change in stored:
+        report = known.report(change["report"])
+        numbers = {name: change[name] for name in ("before", "after", "ratio", "low", "high", "p_value")}
         at = (report.run, report.placed_at) if report else (None, None)
-        found.append(DurationChange(known.test(stored["number"]), *at, **numbers))
+        found.append(DurationChange(known.test(change["number"]), *at, **numbers))
     return sorted(found, key=lambda change: not change.slower)
 
 
@@ -120,9 +121,7 @@ def _suites(project: Project, slow: dict[str, Any], whole: float) -> TimeShares:
     )
 
 
-def slow_lead(
-    page: PageContext, tests: TimedTests, slow: dict[str, Any] | None, changes: list[DurationChange]
-) -> SafeString | str:
+def slow_lead(tests: TimedTests, slow: dict[str, Any], changes: list[DurationChange]) -> SafeString | str:
     """How long a run takes, how few tests take half of it, and whether any became slower."""
     if not len(tests):
         return "No report of the window says how long its tests take."
@@ -130,20 +129,17 @@ def slow_lead(
     taken = wording.percent(sum(test.share for test in tests.rows(slice(0, few))))
     half = f"{few:,} of {wording.counted(len(tests), 'test')} take{'s' if few == 1 else ''} {taken} of it."
     run = NOTHING
-    if slow and slow["run_seconds"]:
+    if slow["run_seconds"]:
         run = format_html("The tests of a run take {} (median).", strong(wording.seconds(slow["run_seconds"])))
-    return joined((run, half, _changed(page, slow, changes)))
+    return joined((run, half, _changed(slow["tested"], sum(change.slower for change in changes))))
 
 
-def _changed(page: PageContext, slow: dict[str, Any] | None, changes: list[DurationChange]) -> SafeString | str:
-    if slow is None:
-        return "Whether any became slower the next analysis says."
-    slower = sum(change.slower for change in changes)
+def _changed(tested: int, slower: int) -> SafeString | str:
     if slower:
         return format_html("{} became slower.", link("#changes", strong(wording.counted(slower, "test"))))
-    if not slow["tested"]:
+    if not tested:
         return "Whether any became slower is not known: no test has 20 timed passes among the runs that are compared."
-    return f"Of the {slow['tested']:,} that take the most time none became clearly slower."
+    return f"Of the {tested:,} that take the most time none became clearly slower."
 
 
 def _file_rows(project: Project, tests: TimedTests, ratios: dict[int, float]) -> Iterator[Row]:

@@ -99,6 +99,7 @@ def _page(
         "after_words": span_words(trend.days.comparison.after),
         "before_words": span_words(trend.days.comparison.before),
         "compared_lines": _compared_lines(trend, point_address(points, trend.query)),
+        "team_top": trend.team_top,
         "team_rows": [(row, _team_address(row, trend.query)) for row in trend.teams],
     }
     return render(request, template, {**context, **shown})
