@@ -21,6 +21,7 @@ from dashboard.quarantine.labels.services import labels_set
 from dashboard.quarantine.models import Notification
 from dashboard.quarantine.owners.store import test_owner_set as owner_set
 from ingest.models import Project, Report, Test, Upload
+from tests.at_once import at_once
 from tests.notify.conftest import Open
 from tests.notify.receiver import Receiver
 from tests.quarantine.conftest import report
@@ -83,6 +84,21 @@ def test_a_new_flaky_test_is_told_once_and_those_that_follow_within_an_hour_toge
         sweep(timezone.now() + PERIOD)
     assert [item["text"] for item in receiver.received[1].json()["sections"][0]["items"]] == ["test_01", "test_02"]
     assert len(receiver.received) == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_workers_that_decide_and_spread_at_once_make_one_message(began: Project, send, channel: Open) -> None:
+    channel()
+    flake(send, "test_00", "3")
+    analysis_refresh(project=began)
+
+    def work() -> None:
+        alerts_decide(project_id=began.pk)
+        notifications_spread()
+
+    at_once(*[work] * 4)
+    notifications_spread()
+    assert Notification.objects.filter(kind="new_flaky").count() == Delivery.objects.count() == 1
 
 
 def test_a_test_that_turns_flaky_again_within_a_week_is_not_told_again(began: Project, send) -> None:

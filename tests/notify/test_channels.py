@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 
 import pytest
 from django.db import connection
@@ -12,7 +13,7 @@ from dashboard.notify.deliveries import deliveries_due, delivery_send
 from dashboard.notify.encryption import Unsealable, seal, unseal
 from dashboard.notify.fan_out import notifications_spread
 from dashboard.notify.models import Channel, TrackerSettings
-from dashboard.quarantine.labels.services import labels_set
+from dashboard.quarantine.labels.services import labels_set, view_save
 from ingest.models import Project, Test
 from ingest.services import project_create
 from tests.dashboard.openapi import Schema
@@ -71,7 +72,9 @@ def test_alerts_and_quiet_hours_are_set_on_the_page_and_shown_again(browser: Cli
         "for 48 hours",
         "from 22:00 until 07:00, Europe/",
     )
-    assert all(words in browser.get(PAGE).content.decode() for words in limits)
+    page = browser.get(PAGE).content.decode()
+    ids = re.findall(r' id="([^"]+)"', page)
+    assert all(words in page for words in limits) and len(ids) == len(set(ids)), "a label names one field"
     page = browser.get(f"{PAGE}/channels/{made.pk}").content.decode()
     assert 'value="22:00"' in page and 'value="5"' in page and 'value="Europe/Berlin"' in page
 
@@ -80,9 +83,11 @@ def test_the_form_counts_the_tests_that_fit_and_saves_nothing(browser: Client, p
     send(report(4))
     analysis_refresh(project=project)
     labels_set(test=Test.objects.get(name="test_02"), labels=["payments"])
+    view_save(project=project, name="Payments", query="label:payments", by="anna")
     counted = browser.post(f"{PAGE}/channels", {**FORM, "only": "label:payments", "deed": "count"}).content.decode()
     address = "/projects/shop/tests?q=label%3Apayments"
     assert f'<a href="{address}">1 test</a> of 4 fits now.' in counted
+    assert '<option value="label:payments">Payments</option>' in counted, "views are offered"
     assert not Channel.objects.exists() and "This field is required" not in counted
 
 

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from analytics.columns.codec import Columns
 from analytics.models import Analysis
 from analytics.runs.ends import BROKEN, FLAKY, PASSED, REGRESSION, ends_of
-from analytics.runs.failing_tests import Group
+from analytics.runs.failing_tests import FailureFacts, Group
 from analytics.runs.failure_facts import read_reports
 from analytics.runs.judgement import JudgedRun, judge
 from dashboard.quarantine.gate.excuses import excuses_shown
@@ -19,6 +19,8 @@ from ingest.models import Project, Run
 
 _READ = 1_000
 """Runs that are looked at: the newest."""
+_JUDGED = 20
+"""Red runs whose failures are looked at: a build may have hundreds of shards."""
 _FORGOTTEN = timedelta(days=7)
 """A job that did not run for so long, while others did, is gone and breaks nothing."""
 
@@ -39,7 +41,8 @@ class MainState:
         return list(dict.fromkeys(failing))
 
 
-def unexcused(judged: JudgedRun) -> list:
+def unexcused(judged: JudgedRun) -> list[FailureFacts]:
+    """Failures that nothing explains."""
     return [*judged.of(Group.NEW), *judged.of(Group.BROKEN)]
 
 
@@ -47,15 +50,10 @@ def main_state(project: Project, analysis: Analysis | None, columns: Columns) ->
     runs = _newest_runs(project)
     ends = ends_of(runs, analysis, columns) if runs else {}
     red = [run for run in runs if ends.get(run.pk) in (REGRESSION, BROKEN)]
-    judged = [_judge(project, run, analysis, columns) for run in red]
+    judged = [_judge(project, run, analysis, columns) for run in red[:_JUDGED]]
     broken = [run for run in judged if unexcused(run) or run.errors]
-    decided = all(ends.get(run.pk) in (PASSED, FLAKY, REGRESSION, BROKEN) for run in runs)
-    newest = max(runs, key=lambda run: (run.placed_at, run.pk), default=None)
-    return MainState(sorted(broken, key=_moment, reverse=True), bool(runs) and decided and not broken, newest)
-
-
-def _moment(judged: JudgedRun) -> tuple[datetime, int]:
-    return judged.run.placed_at, judged.run.pk
+    decided = len(red) <= _JUDGED and all(ends.get(run.pk) in (PASSED, FLAKY, REGRESSION, BROKEN) for run in runs)
+    return MainState(broken, bool(runs) and decided and not broken, runs[0] if runs else None)
 
 
 def _judge(project: Project, run: Run, analysis: Analysis | None, columns: Columns) -> JudgedRun:
@@ -64,7 +62,7 @@ def _judge(project: Project, run: Run, analysis: Analysis | None, columns: Colum
 
 
 def _newest_runs(project: Project) -> list[Run]:
-    """Of each job, by shard and environment: its run of the build that began last."""
+    """Of each job, by shard and environment: its run of the build that began last. The newest come first."""
     rows = Run.counted.filter(default_runs(project), project=project).order_by("-placed_at", "-pk")[:_READ]
     recent = [run for run in rows if run.placed_at >= rows[0].placed_at - _FORGOTTEN]
     began: dict[object, datetime] = {}
@@ -73,7 +71,7 @@ def _newest_runs(project: Project) -> list[Run]:
     newest: dict[object, Run] = {}
     for run in sorted(recent, key=lambda run: (began[_build(run)], run.attempt, run.placed_at, run.pk)):
         newest[run.job, run.shard, tuple(sorted(run.environment.items()))] = run
-    return list(newest.values())
+    return sorted(newest.values(), key=lambda run: (run.placed_at, run.pk), reverse=True)
 
 
 def _build(run: Run) -> object:

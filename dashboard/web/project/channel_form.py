@@ -67,7 +67,8 @@ class ChannelForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         label="Which of it",
         help_text="Nothing chosen: everything. The first alert of a kind is sent at once, what follows within an hour "
-        "together. A digest has its own contents, and the alerts chosen here.",
+        "together; the default branch is reported broken once an hour at most. A digest has its own contents, and the "
+        "alerts chosen here.",
     )
     severity = forms.ChoiceField(
         choices=list(_SEVERITIES.items()),
@@ -80,8 +81,9 @@ class ChannelForm(forms.Form):
         max_length=QUERY_LENGTH,
         required=False,
         label="Only tests that fit",
-        help_text="A query as in the list of tests: label:payments owner:@a. Empty for all. What is about no test "
-        "(uploads, incidents, the flaky rate) is sent all the same.",
+        widget=forms.TextInput(attrs={"list": "saved-views"}),
+        help_text="A query or a view, as in the list of tests: label:payments owner:@a. Empty for all. What is about "
+        "no test (uploads, incidents, the flaky rate) is sent all the same.",
     )
     rate_threshold = forms.FloatField(
         required=False,

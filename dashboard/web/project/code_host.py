@@ -39,7 +39,8 @@ class CodeHostForm(forms.Form):
     def of(cls, host: CodeHost | None) -> "CodeHostForm":
         """As it is stored, without the secret."""
         names = [name for name in cls.base_fields if name != "secret"]
-        return cls(initial={name: getattr(host, name) for name in names} if host else None)
+        initial = {name: getattr(host, name) for name in names} if host else None
+        return cls(initial=initial, auto_id="code-host-%s")  # other forms of the page have fields of the same names
 
 
 @project_deed("settings")

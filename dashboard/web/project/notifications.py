@@ -56,6 +56,7 @@ def _page(request: HttpRequest, project: Project, *, status: int = 200, **forms_
         "tracker": tracker,
         "tracker_form": TrackerForm.of(tracker),
         "channel_form": ChannelForm(),
+        "views": project.saved_views.all(),
         "mail_is_set": mail_is_set(),
         "mail_owners": NotifySettings.objects.filter(project=project, mail_owners=False).first() is None,
         "digest_hour": settings.DIGEST_HOUR,
@@ -103,7 +104,13 @@ def channel(request: HttpRequest, project: Project, channel_id: int) -> HttpResp
         else:
             messages.success(request, f"The channel “{changed.name}” is changed.{_CLEARED if cleared else ''}")
             return redirect("notifications", slug=project.slug)
-    context = {"project": project, "channel": found, "form": form, "fitting": fitting_sentence(project, _query(form))}
+    context = {
+        "project": project,
+        "channel": found,
+        "form": form,
+        "fitting": fitting_sentence(project, _query(form)),
+        "views": project.saved_views.all(),
+    }
     return render(request, "project/notifications_channel.html", context, status=422 if saves else 200)
 
 

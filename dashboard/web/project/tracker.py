@@ -62,7 +62,8 @@ class TrackerForm(forms.Form):
     def of(cls, tracker: TrackerSettings | None) -> "TrackerForm":
         """As it is stored, without the token."""
         names = ("kind", "template", "repository", "base_url", "account", "issue_type")
-        return cls(initial={name: getattr(tracker, name) for name in names} if tracker else None)
+        initial = {name: getattr(tracker, name) for name in names} if tracker else None
+        return cls(initial=initial, auto_id="tracker-%s")  # other forms of the page have fields of the same names
 
 
 @project_deed("settings")
