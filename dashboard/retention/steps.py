@@ -14,7 +14,7 @@ from analytics.lab.schedules.models import Collection, Split
 from analytics.likeness.models import Prediction, PullRequestAnswer, TestSketch
 from analytics.models import Analysis, FlakySpell, TrendDay
 from dashboard.notify.models import Delivery, DigestMade
-from dashboard.quarantine.models import GateDecision
+from dashboard.quarantine.models import GateDecision, Notification
 from dashboard.retention.ages import Cutoffs
 from ingest.attachments.models import Attachment
 from ingest.lab.coverage_models import Coverage
@@ -265,6 +265,14 @@ def _old_deliveries(project_id: int, cutoffs: Cutoffs) -> "QuerySet[Delivery] | 
     return Delivery.objects.filter(project_id=project_id, state__in=done, created_at__lt=cutoffs.deliveries)
 
 
+def _old_upload_alerts(project_id: int, cutoffs: Cutoffs) -> "QuerySet[Notification] | None":
+    """One a bad upload; alerts look back for a day alone. Others are few, and kept so that none is repeated."""
+    if cutoffs.deliveries is None:
+        return None
+    alerts = Notification.objects.filter(project_id=project_id, kind=Notification.Kind.UPLOAD_ERROR)
+    return alerts.filter(sent_at__lt=cutoffs.deliveries)
+
+
 def _old_digests(project_id: int, cutoffs: Cutoffs) -> "QuerySet[DigestMade] | None":
     """All but the last: the next digest begins where that one ended."""
     if cutoffs.digests is None:
@@ -307,5 +315,6 @@ STEPS = (
     Step("spells", "spells of flakiness that ended go", _old_spells, _delete(FlakySpell)),
     Step("decisions", "answers of the gate go", _old_decisions, _delete(GateDecision)),
     Step("deliveries", "notifications that were sent go", _old_deliveries, _delete(Delivery)),
+    Step("upload_alerts", "alerts to bad uploads go", _old_upload_alerts, _delete(Notification)),
     Step("digests", "notes that a day's digest was made go", _old_digests, _delete(DigestMade)),
 )

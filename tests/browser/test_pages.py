@@ -31,6 +31,7 @@ def addresses(upload: Upload) -> list[str]:
         ("uploads", ()),
         ("upload", (upload.pk,)),
         ("setup", ()),
+        ("notifications", ()),
     ]
     own = ["home", "project_create", "password"]
     return [*map(reverse, own), *(reverse(name, args=("shop", *args)) for name, args in named)]

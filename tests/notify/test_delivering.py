@@ -224,9 +224,12 @@ def test_without_a_mail_server_a_mail_says_so(channel: Open, held, settings) -> 
 
 def test_what_is_long_done_is_forgotten(channel: Open, receiver: Receiver, held, project: Project) -> None:
     channel()
+    notify(project_id=project.pk, kind=Notification.Kind.UPLOAD_ERROR, key="upload_error:1", payload={"uploads": [1]})
     sweep()
     assert retention_run(project=project)["deliveries"] == 0
-    assert retention_run(project=project, now=timezone.now() + timedelta(days=91))["deliveries"] == 1
+    later = retention_run(project=project, now=timezone.now() + timedelta(days=91))
+    assert (later["deliveries"], later["upload_alerts"]) == (1, 1)
+    assert set(Notification.objects.values_list("kind", flat=True)) == {"quarantined"}
 
 
 # -- many workers ------------------------------------------------------------------------------------------------
