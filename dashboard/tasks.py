@@ -83,6 +83,8 @@ def apply_policy(project_id: int) -> None:
     if decisions.demo_decide(project_id=project_id):
         _wake(refresh_analysis, project_id, "the analysis")
         return  # the policy is asked after that one
+    if decisions.demo_undecided(project_id=project_id):
+        return
     fixes.fixes_confirm(project_id=project_id)
     fix_places.fixes_locate(project_id=project_id)
     policy.policy_apply(project_id=project_id)

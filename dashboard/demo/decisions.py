@@ -87,7 +87,7 @@ def demo_decide(*, project_id: int) -> bool:
 
     Its policy proposes and leaves the rest to people: so there is something ready to leave, and something that left."""
     project = Project.objects.filter(pk=project_id, demo=True).first()
-    if project is None or not demo_loaded(project) or Quarantine.objects.filter(project=project).exists():
+    if project is None or Policy.objects.filter(project=project).exists() or not demo_loaded(project):
         return False
     patterns = [Pattern("classname", f"*.{word}.*", owner) for word, owner in _OWNERS.items()]
     owners_set(project=project, text=_CODEOWNERS, syntax="github", patterns=patterns)
@@ -97,6 +97,14 @@ def demo_decide(*, project_id: int) -> bool:
         _play(project, tests, cluster, decided, end)
     refresh_ask(project_id=project_id, delay=0)
     return True
+
+
+def demo_undecided(*, project_id: int) -> bool:
+    """Whether it is the demo before these decisions: until then no policy proposes anything of half-loaded runs."""
+    return (
+        Project.objects.filter(pk=project_id, demo=True).exists()
+        and not Policy.objects.filter(project_id=project_id).exists()
+    )
 
 
 def demo_settled(project: Project) -> bool:

@@ -85,6 +85,9 @@ def test_an_analysis_of_some_of_its_runs_does_not_end_the_load(
         patch.setattr(simulation.History, "uploads", lambda self: iter(whole[:-1]))
         services.demo_load(project_id=made.pk)
     refresh_run(project_id=made.pk)
+    with monkeypatch.context() as patch:
+        patch.setattr("dashboard.tasks.policy.policy_apply", lambda project_id: pytest.fail("it is not whole"))
+        tasks.apply_policy(made.pk)
     assert Analysis.objects.get(project=made).reports == len(whole) - 1
     assert services.demo_progress(made) == services.DemoProgress(len(whole) - 1, len(whole), analysed=False)
     assert (
