@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, time, timedelta
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from analytics.models import IncidentDecision
@@ -278,7 +279,7 @@ def test_quiet_hours_end_by_the_clock_of_their_zone(begin, until, zone: str, now
 
 
 def test_what_comes_in_quiet_hours_arrives_together_when_they_end_and_what_passes_at_once(
-    began: Project, send, channel: Open, receiver: Receiver
+    began: Project, send, channel: Open, receiver: Receiver, browser: Client
 ) -> None:
     night = timezone.now()
     clock = night.astimezone(UTC)
@@ -292,6 +293,7 @@ def test_what_comes_in_quiet_hours_arrives_together_when_they_end_and_what_passe
     send(report(6, test_03="fail"), build_id="4", commit="b4", branch="main")
     decide(began, night)
     assert kinds(receiver) == ["main_broken"] and Delivery.objects.filter(state="held").count() == 2
+    assert browser.get("/projects/shop/notifications").content.decode().count("quiet hours</span> until") == 2
     for _ in range(2):
         sweep(night + timedelta(hours=3))
     assert kinds(receiver) == ["main_broken", "gathered"]
@@ -299,6 +301,10 @@ def test_what_comes_in_quiet_hours_arrives_together_when_they_end_and_what_passe
     assert [each["kind"] for each in together["data"]["messages"]] == ["new_flaky", "main_broken"]
     assert together["severity"] == "critical" and len(together["sections"][0]["items"]) == 2
     assert sorted(Delivery.objects.values_list("state", flat=True)) == ["joined", "joined", "sent", "sent"]
+    assert (
+        browser.get("/projects/shop/notifications").content.decode().count("sent together</span> after quiet hours")
+        == 2
+    )
 
 
 def test_a_daily_channel_has_its_alerts_in_the_digest(began: Project, send, channel: Open) -> None:

@@ -65,7 +65,7 @@ class ChannelForm(forms.Form):
         choices=[(kind, words) for kind, words in WORDS.items() if kind not in ASKED_BY_CHANNEL],
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        label="Which of it",
+        label="Kinds",
         help_text="Nothing chosen: everything. The first alert of a kind is sent at once, what follows within an hour "
         "together; the default branch is reported broken once an hour at most. A digest has its own contents, and the "
         "alerts chosen here.",
@@ -106,7 +106,7 @@ class ChannelForm(forms.Form):
         max_length=64, required=False, initial="UTC", label="Time zone", help_text="Such as Europe/Berlin."
     )
     quiet_passes = forms.ChoiceField(
-        choices=list(_PASSING.items()), required=False, label="Sent all the same", help_text="In quiet hours."
+        choices=list(_PASSING.items()), required=False, label="Sent anyway", help_text="In quiet hours."
     )
     enabled = forms.BooleanField(required=False, initial=True)
 
