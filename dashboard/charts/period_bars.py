@@ -43,13 +43,13 @@ def _tick(title: str) -> str:
 
 
 def chart(data: PeriodBars) -> Figure | None:
-    if not data.titles or not any(any(series.values) for series in data.series):
+    if not data.titles:
         return None
     highest = max(max(series.values) for series in data.series)
     traces = [_trace(data, series) for series in data.series]
     axis = count_axis(data.axis, highest)
     if data.decimals:
-        axis = {"title": {"text": data.axis}, "rangemode": "tozero", "nticks": 6}
+        axis = {"title": {"text": data.axis}, "nticks": 6, "range": [0, 1.06 * highest or 1]}
     drawn = figure(traces, height=320, barmode="group", bargap=0.25, xaxis=period_axis(data.titles), yaxis=axis)
     return linked(drawn) if any(series.addresses for series in data.series) else drawn
 

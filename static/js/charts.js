@@ -98,7 +98,9 @@ function offerPicture(place) {
 async function picture(place, scale = 2) {
   const { data, layout } = figureOf(place);
   layout.paper_bgcolor = getComputedStyle(document.documentElement).getPropertyValue("--fb-chart-surface").trim();
-  const size = { width: Math.max(place.clientWidth, 800), height: layout.height };
+  layout.title = { text: place.closest("figure").querySelector(".fb-chart-title").textContent, x: 0.01, y: 0.97, yanchor: "top" };
+  layout.margin = { t: 72 };
+  const size = { width: Math.max(place.clientWidth, 800), height: layout.height + 64 };
   const image = new Image();
   image.src = await window.Plotly.toImage({ data, layout }, { ...size, format: "svg" });
   await image.decode();
