@@ -37,7 +37,11 @@ def run_attachments(
         for attachment, test in uses.values_list("attachment", Coalesce("test__alias_of", "test")):
             by_test.setdefault(test, []).append(every[attachment])
             alone.pop(attachment, None)
-    return by_test, list(alone.values())
+    return {test: _pictures_first(files) for test, files in by_test.items()}, _pictures_first(alone.values())
+
+
+def _pictures_first(files: Iterable[Attachment]) -> list[Attachment]:
+    return sorted(files, key=lambda attachment: (not attachment.is_shown, attachment.pk))
 
 
 def test_attachments(project: Project, test_ids: Sequence[int], most: int = MOST_SHOWN) -> list[Attachment]:
