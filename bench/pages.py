@@ -21,7 +21,16 @@ from ingest.models import Project, Report
 
 TESTS, FEW_TESTS, REPORTS, MADE, FAILING = 50_000, 1_000, 4_000, 100, 0.001
 ROUNDS = 25
-BARS = {"Overview": 150, "Tests": 150, "Fix first": 150, "Runs": 150, "Test": 250, "Run": 250}
+BARS = {
+    "Overview": 150,
+    "Tests": 150,
+    "Fix first": 150,
+    "Runs": 150,
+    "Test": 250,
+    "Run": 250,
+    "Trends": 250,
+    "Slow tests": 150,
+}
 WEIGHT = 300_000
 
 
@@ -59,7 +68,14 @@ def address_of(name: str, project: Project) -> str:
     return reverse(_ROUTES[name], args=(project.slug,))
 
 
-_ROUTES = {"Overview": "project", "Tests": "tests", "Fix first": "priorities", "Runs": "runs"}
+_ROUTES = {
+    "Overview": "project",
+    "Tests": "tests",
+    "Fix first": "priorities",
+    "Runs": "runs",
+    "Trends": "trends",
+    "Slow tests": "slow_tests",
+}
 
 
 def p95(client: Client, address: str, rounds: int = ROUNDS) -> tuple[float, int]:

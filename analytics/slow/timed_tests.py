@@ -47,10 +47,13 @@ class TimedTests:
             for number, seconds, executed, total in zip(*columns, strict=True)
         ]
 
-    def most_of(self, share: float) -> int:
-        """How few tests take at least this share of the time."""
+    def most_of(self, share: float) -> tuple[int, float]:
+        """How few tests take at least this share of the time, and the share that they take."""
         reached = np.cumsum(np.sort(self.total)[::-1])
-        return int(np.searchsorted(reached, share * self.whole)) + 1 if self.whole else 0
+        if not self.whole or not len(reached):
+            return 0, 0.0
+        few = min(int(np.searchsorted(reached, share * self.whole)), len(reached) - 1)
+        return few + 1, float(reached[few]) / self.whole
 
 
 def timed_tests(columns: Columns, sort: str = "-total", numbers: Ints | None = None) -> TimedTests:

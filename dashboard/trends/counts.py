@@ -4,6 +4,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +35,43 @@ class CountedSpell:
     spell: Spell
 
 
-@dataclass(frozen=True, slots=True)
+class SpellColumns:
+    """Spells as columns: a page counts them for each of its periods and teams."""
+
+    def __init__(self, spells: Sequence[Spell]) -> None:
+        rows = [_spell_row(spell) for spell in spells]
+        columns = np.array(rows, dtype=np.float64).reshape(len(rows), 6).T
+        self.since, self.last, self.since_day, self.until_day = columns[:4]
+        self.again, self.seen = columns[4] > 0, columns[5] > 0
+
+    def count(self, span: Span, end: datetime) -> dict[str, Any]:
+        """By the rules of `is_new` and its siblings."""
+        first, last = span.first.toordinal(), span.last.toordinal()
+        begun = (self.since_day >= first) & (self.since_day <= last)
+        fixed = (self.until_day >= first) & (self.until_day <= last)
+        still_open = (self.since_day <= last) & (self.until_day > last)
+        timed = self.seen & (fixed | still_open)
+        days = np.where(fixed, self.last - self.since, np.maximum(end.timestamp() / _DAY_SECONDS - self.since, 0.0))
+        return {
+            "new": int(np.count_nonzero(begun & ~self.again & self.seen)),
+            "reopened": int(np.count_nonzero(begun & self.again)),
+            "fixed": int(np.count_nonzero(fixed)),
+            "stock": int(np.count_nonzero(still_open)),
+            "time": time_to_fix(days[timed], fixed[timed]),
+        }
+
+
+_DAY_SECONDS = 86_400
+_NEVER = float(date.max.toordinal()) + 1
+
+
+def _spell_row(spell: Spell) -> tuple[float, ...]:
+    since, last = (moment.timestamp() / _DAY_SECONDS for moment in (spell.since, spell.last))
+    until = _NEVER if spell.until is None else spell.until.date().toordinal()
+    return since, last, spell.since.date().toordinal(), until, spell.again, spell.seen
+
+
+@dataclass(frozen=True)
 class Selection:
     """What a query leaves of the facts."""
 
@@ -41,6 +79,10 @@ class Selection:
     runs: Sequence[CountedRun]
     """Both by day."""
     spells: Sequence[CountedSpell]
+
+    @cached_property
+    def spell_columns(self) -> SpellColumns:
+        return SpellColumns([counted.spell for counted in self.spells])
 
     def runs_in(self, span: Span) -> Sequence[CountedRun]:
         first = bisect_left(self.runs, span.first, key=_day)
@@ -60,14 +102,14 @@ def by_owner(selection: Selection, facts: Iterable[ProjectFacts], span: Span) ->
         return found.setdefault(owner, ([], []))
 
     for counted in selection.runs_in(span):
-        theirs: dict[str, set[int]] = {}
-        for number in (*counted.run.tests, *counted.run.masked):
-            for owner in owners[counted.project_id].get(number, NOBODYS):
-                theirs.setdefault(owner, set()).add(number)
-        for owner, numbers in theirs.items():
-            run = counted.run.only(numbers)
-            if run is not None:
-                parts(owner)[0].append(CountedRun(counted.project_id, counted.day, run))
+        known = owners[counted.project_id]
+        numbers = (*counted.run.tests, *counted.run.masked)
+        theirs = {owner for number in numbers for owner in known.get(number, NOBODYS)}
+        for owner in theirs:
+            run = counted.run
+            if len(theirs) > 1:
+                run = run.only({number for number in numbers if owner in known.get(number, NOBODYS)}) or run
+            parts(owner)[0].append(CountedRun(counted.project_id, counted.day, run))
     for spell in selection.spells:
         for owner in owners[spell.project_id].get(spell.spell.number, NOBODYS):
             parts(owner)[1].append(spell)
@@ -154,6 +196,8 @@ class PeriodCounts:
     stock: int
     """Tests that are flaky at the end of the period."""
     time: TimeToFix
+    """Of tests fixed in the period, and of those that are open at its end: they take longer. A spell whose beginning is
+    not seen says nothing about how long it took."""
     rerun_share: Estimate = field(repr=False)
 
     @property
@@ -165,8 +209,6 @@ def count(selection: Selection, span: Span, now: datetime) -> PeriodCounts:
     days = [day for day in selection.days if day.day in span]
     runs = [counted.run for counted in selection.runs_in(span)]
     saved = [run for run in runs if run.is_saved]
-    spells = [counted.spell for counted in selection.spells]
-    end = _end(span, now)
     return PeriodCounts(
         span=span,
         runs=sum(day.runs for day in days),
@@ -178,11 +220,7 @@ def count(selection: Selection, span: Span, now: datetime) -> PeriodCounts:
         saved_seconds=sum(run.seconds for run in saved),
         seconds=sum(day.seconds for day in days),
         rerun_seconds=sum(day.rerun_seconds for day in days),
-        new=sum(is_new(spell, span) for spell in spells),
-        reopened=sum(is_reopened(spell, span) for spell in spells),
-        fixed=sum(is_fixed(spell, span) for spell in spells),
-        stock=sum(is_open(spell, span) for spell in spells),
-        time=_time(spells, span, end),
+        **selection.spell_columns.count(span, _end(span, now)),
         rerun_share=_rerun_share(days),
     )
 
@@ -207,20 +245,6 @@ def is_open(spell: Spell, span: Span) -> bool:
 
 def _end(span: Span, now: datetime) -> datetime:
     return min(datetime.combine(span.last, time.min, UTC) + timedelta(days=1), now)
-
-
-def _time(spells: Iterable[Spell], span: Span, end: datetime) -> TimeToFix:
-    """Of spells that were fixed in the span, and of those that were open at its end: they take longer. One whose
-    beginning is not seen says nothing about how long it took."""
-    days, fixed = [], []
-    for spell in (spell for spell in spells if spell.seen):
-        if is_fixed(spell, span):
-            days.append((spell.last - spell.since) / timedelta(days=1))
-            fixed.append(True)
-        elif is_open(spell, span):
-            days.append(max((end - spell.since) / timedelta(days=1), 0.0))
-            fixed.append(False)
-    return time_to_fix(np.array(days, dtype=np.float64), np.array(fixed, dtype=bool))
 
 
 def _rerun_share(days: Iterable[DayFacts]) -> Estimate:

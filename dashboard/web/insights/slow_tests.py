@@ -125,9 +125,9 @@ def slow_lead(tests: TimedTests, slow: dict[str, Any], changes: list[DurationCha
     """How long a run takes, how few tests take half of it, and whether any became slower."""
     if not len(tests):
         return "No report of the window says how long its tests take."
-    few = tests.most_of(_MOST_OF_IT)
-    taken = wording.percent(sum(test.share for test in tests.rows(slice(0, few))))
-    half = f"{few:,} of {wording.counted(len(tests), 'test')} take{'s' if few == 1 else ''} {taken} of it."
+    few, taken = tests.most_of(_MOST_OF_IT)
+    many = wording.counted(len(tests), "test")
+    half = f"{few:,} of {many} take{'s' if few == 1 else ''} {wording.percent(taken)} of it."
     run = NOTHING
     if slow["run_seconds"]:
         run = format_html("The tests of a run take {} (median).", strong(wording.seconds(slow["run_seconds"])))
