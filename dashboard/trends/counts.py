@@ -104,7 +104,7 @@ def by_owner(selection: Selection, facts: Iterable[ProjectFacts], span: Span) ->
     for counted in selection.runs_in(span):
         known = owners[counted.project_id]
         numbers = (*counted.run.tests, *counted.run.masked)
-        theirs = {owner for number in numbers for owner in known.get(number, NOBODYS)}
+        theirs = NOBODYS if not known else frozenset().union(*[known.get(number, NOBODYS) for number in numbers])
         for owner in theirs:
             run = counted.run
             if len(theirs) > 1:
@@ -120,7 +120,8 @@ NOBODYS = frozenset([""])
 
 
 def _owners(facts: ProjectFacts) -> dict[int, frozenset[str]]:
-    return {number: test.owners or NOBODYS for number, test in facts.tests.items()}
+    """Of tests that are somebody's."""
+    return {number: test.owners for number, test in facts.tests.items() if test.owners}
 
 
 def select(facts: Iterable[ProjectFacts], query: TrendQuery) -> Selection:
