@@ -54,10 +54,9 @@ class Skeleton:
 
     def read(self, known: _RememberedFile) -> ParsedReport | None:
         """Its report; None if what varies needs the parser."""
-        times, stamps, values = (self._of(name) for name in (b"time", b"timestamp", b"value"))
         rows = len(known.report.keys)
-        wall = times.pop(0) if len(times) > rows else ""
-        durations = plain_durations(times)
+        durations = plain_durations(b"\n".join(self._values[-rows:]).decode("ascii").split("\n"))
+        walls, stamps, values = (self._before(rows, name) for name in (b"time", b"timestamp", b"value"))
         if durations is None or any(map(property_word, known.properties, values)):
             return None
         timestamp = stamps[0][:64] if stamps else ""
@@ -79,11 +78,12 @@ class Skeleton:
         for name, value in zip(known.properties, values, strict=True):
             if len(report.properties) < PROPERTIES_KEPT:
                 report.properties.setdefault(name[:200], value[:1_000])
-        report.order_reliable = in_order(report, read_duration(wall) if wall else None)
+        report.order_reliable = in_order(report, read_duration(walls[0]) if walls and walls[0] else None)
         return report
 
-    def _of(self, name: bytes) -> list[str]:
-        pairs = zip(self._names, self._values, strict=True)
+    def _before(self, rows: int, name: bytes) -> list[str]:
+        """Values of attributes with this name before the first case."""
+        pairs = zip(self._names[:-rows], self._values[:-rows], strict=True)
         return [value.decode("ascii") for each, value in pairs if each == name]
 
     def remembered(

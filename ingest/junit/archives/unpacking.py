@@ -10,7 +10,7 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
 from ingest.junit.archives import compressed_streams, zips
 from ingest.junit.archives.compressed_streams import Codec, InflatedStream, Readable, compression_of
@@ -158,7 +158,7 @@ def _is_archive(head: bytes) -> bool:
     return head.startswith(zips.MAGICS) or _is_tar(head)
 
 
-def _plain(source: BinaryIO, budget: Budget) -> MeteredStream:
+def _plain(source: IO[bytes], budget: Budget) -> MeteredStream:
     source.seek(0)
     return MeteredStream(source, budget, None)
 
@@ -245,16 +245,24 @@ def _tar_members(stream: MeteredStream, budget: Budget) -> Iterator[Member]:
                 if content is None:
                     yield refused_member(info.name, "archive_entry", "The entry is a link or device, not a file.")
                     continue
-                # A tar's file can be read once; kept aside (past 8 MiB in an unnamed file) it can be read again.
-                with tempfile.SpooledTemporaryFile(max_size=_SPOOL) as spool:
-                    shutil.copyfileobj(content, spool, CHUNK)
-                    yield _spooled(info.name, spool, budget)  # type: ignore[arg-type]
+                # A tar's file can be read once; kept aside it can be read again.
+                with _aside(content, info.size) as spool:
+                    yield _spooled(info.name, spool, budget)
             archive.check_rest()
     except (*DAMAGE, OSError, ValueError, struct.error) as error:
         yield refused_member(_ARCHIVE, "archive_damaged", f"The tar archive ends early or is damaged: {error}.")
 
 
-def _spooled(name: str, spool: BinaryIO, budget: Budget) -> Member:
+def _aside(content: IO[bytes], size: int) -> IO[bytes]:
+    """A copy in memory, or in an unnamed file if it is large."""
+    if size <= _SPOOL:
+        return io.BytesIO(content.read())
+    spool = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+    shutil.copyfileobj(content, spool, CHUNK)
+    return spool
+
+
+def _spooled(name: str, spool: IO[bytes], budget: Budget) -> Member:
     """A spooled file, whose bytes were counted when they left the archive."""
     uncounted = Limits(bytes_out=2 * budget.limits.bytes_out)
 
