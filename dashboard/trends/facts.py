@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from functools import lru_cache
 from typing import NamedTuple
 
-from django.db.models import Max, Min
+from django.db.models import Count, Max, Min
 
 from analytics.kernel.suite_bounds import suite_of
 from analytics.trends.failures import FlakyRun
@@ -60,21 +61,45 @@ def known_days(projects: Iterable[Project]) -> Span | None:
 
 
 def load_facts(projects: Sequence[Project], span: Span) -> list[ProjectFacts]:
-    """Days of the span, and spells that reach into it: seven queries, however many projects there are."""
+    """Days of the span, and spells that reach into it: eight queries at most, however many projects there are."""
     renamed = _renames(projects)
-    days: dict[int, list[DayFacts]] = {project.pk: [] for project in projects}
+    stored = _stored_days(_version(projects), span)
+    days = {project.pk: _renamed_days(stored.get(project.pk, ()), renamed.get(project.pk, {})) for project in projects}
     spells: dict[int, list[Spell]] = {project.pk: [] for project in projects}
-    rows = TrendDay.objects.filter(project__in=projects, day__range=(span.first, span.last)).order_by("day")
-    for project_id, *counts, failures in rows.values_list("project_id", *DayFacts._fields[:-1], "failures"):
-        stored = (FlakyRun.stored(row) for row in failures)
-        flaky_runs = tuple(_renamed(flaky_run, renamed.get(project_id, {})) for flaky_run in stored)
-        days[project_id].append(DayFacts(*counts, flaky_runs))
     begin = datetime.combine(span.first, datetime.min.time(), UTC)
     found = FlakySpell.objects.filter(project__in=projects).exclude(until__lt=begin).order_by("since", "number")
     for project_id, number, *rest in found.values_list("project_id", *SPELL_COLUMNS):
         spells[project_id].append(Spell(renamed.get(project_id, {}).get(number, number), *rest))
     tests = _tests(projects, {pk: _numbers(days[pk], spells[pk]) for pk in days})
     return [ProjectFacts(project, days[project.pk], spells[project.pk], tests[project.pk]) for project in projects]
+
+
+Version = tuple[tuple[int, int, int], ...]
+
+
+def _version(projects: Sequence[Project]) -> Version:
+    """By project: the newest of its rows and how many there are. Rows are replaced and never changed, so it tells
+    whether any is another."""
+    rows = TrendDay.objects.filter(project__in=projects).values("project_id").order_by("project_id")
+    return tuple(rows.annotate(newest=Max("pk"), rows=Count("pk")).values_list("project_id", "newest", "rows"))
+
+
+@lru_cache(maxsize=8)
+def _stored_days(version: Version, span: Span) -> Mapping[int, Sequence[DayFacts]]:
+    """By project, kept while nothing changes: to read runs by the thousand takes longer than to count them."""
+    days: dict[int, list[DayFacts]] = {}
+    ids = [project_id for project_id, *_ in version]
+    rows = TrendDay.objects.filter(project__in=ids, day__range=(span.first, span.last)).order_by("day")
+    for project_id, *counts, failures in rows.values_list("project_id", *DayFacts._fields[:-1], "failures"):
+        flaky_runs = tuple(FlakyRun.stored(row) for row in failures)
+        days.setdefault(project_id, []).append(DayFacts(*counts, flaky_runs))
+    return days
+
+
+def _renamed_days(days: Sequence[DayFacts], now: Mapping[int, int]) -> Sequence[DayFacts]:
+    if not now:
+        return days
+    return [day._replace(flaky_runs=tuple(_renamed(run, now) for run in day.flaky_runs)) for day in days]
 
 
 def _renames(projects: Sequence[Project]) -> dict[int, dict[int, int]]:
@@ -87,8 +112,6 @@ def _renames(projects: Sequence[Project]) -> dict[int, dict[int, int]]:
 
 
 def _renamed(flaky_run: FlakyRun, now: Mapping[int, int]) -> FlakyRun:
-    if not now:
-        return flaky_run
     tests, masked = ([now.get(number, number) for number in part] for part in (flaky_run.tests, flaky_run.masked))
     return flaky_run._replace(tests=tests, masked=masked)
 
