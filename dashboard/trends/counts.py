@@ -11,22 +11,12 @@ import numpy as np
 
 from analytics.kernel.lifecycle import TimeToFix, time_to_fix
 from analytics.kernel.trends.comparison import Estimate, share_of_time, wilson
-from analytics.trends.failures import FlakyRun
 from analytics.trends.spells import Spell
-from dashboard.trends.facts import DayFacts, ProjectFacts, TestFacts
+from dashboard.trends.facts import CountedRun, DayFacts, ProjectFacts, TestFacts
 from dashboard.trends.periods import Span
 from dashboard.trends.query import TrendQuery
 
 Chosen = Callable[[TestFacts], bool]
-
-
-@dataclass(frozen=True, slots=True)
-class CountedRun:
-    """A run with a flaky failure of a chosen test."""
-
-    project_id: int
-    day: date
-    run: FlakyRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +96,10 @@ def by_owner(selection: Selection, facts: Iterable[ProjectFacts], span: Span) ->
         numbers = (*counted.run.tests, *counted.run.masked)
         theirs = NOBODYS if not known else frozenset().union(*[known.get(number, NOBODYS) for number in numbers])
         for owner in theirs:
-            run = counted.run
+            run = counted
             if len(theirs) > 1:
-                run = run.only({number for number in numbers if owner in known.get(number, NOBODYS)}) or run
-            parts(owner)[0].append(CountedRun(counted.project_id, counted.day, run))
+                run = counted.only({number for number in numbers if owner in known.get(number, NOBODYS)}) or counted
+            parts(owner)[0].append(run)
     for spell in selection.spells:
         for owner in owners[spell.project_id].get(spell.spell.number, NOBODYS):
             parts(owner)[1].append(spell)
@@ -136,7 +126,7 @@ def select(facts: Iterable[ProjectFacts], query: TrendQuery) -> Selection:
         days += kept
         for day in kept:
             found = (run if numbers is None else run.only(numbers) for run in day.flaky_runs)
-            runs += (CountedRun(project.project.pk, day.day, run) for run in found if run is not None)
+            runs += (run for run in found if run is not None)
         spells += (
             CountedSpell(project.project.pk, spell)
             for spell in project.spells

@@ -1,6 +1,6 @@
 """What is stored of trends, read for one project or for several at once."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import lru_cache
@@ -19,6 +19,20 @@ from ingest.identity import TEST_NAME_FIELDS, TestName
 from ingest.models import Project, Test
 
 
+@dataclass(frozen=True, slots=True)
+class CountedRun:
+    """A run with a flaky failure."""
+
+    project_id: int
+    day: date
+    run: FlakyRun
+
+    def only(self, numbers: Container[int]) -> "CountedRun | None":
+        """With these tests alone; None where none of them failed in it."""
+        run = self.run.only(numbers)
+        return None if run is None else CountedRun(self.project_id, self.day, run)
+
+
 class DayFacts(NamedTuple):
     """The runs of a day in one environment and of one branch."""
 
@@ -30,7 +44,7 @@ class DayFacts(NamedTuple):
     flaky: int
     seconds: float
     rerun_seconds: float
-    flaky_runs: tuple[FlakyRun, ...]
+    flaky_runs: tuple[CountedRun, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +105,7 @@ def _stored_days(version: Version, span: Span) -> Mapping[int, Sequence[DayFacts
     ids = [project_id for project_id, *_ in version]
     rows = TrendDay.objects.filter(project__in=ids, day__range=(span.first, span.last)).order_by("day")
     for project_id, *counts, failures in rows.values_list("project_id", *DayFacts._fields[:-1], "failures"):
-        flaky_runs = tuple(FlakyRun.stored(row) for row in failures)
+        flaky_runs = tuple(CountedRun(project_id, counts[0], FlakyRun.stored(row)) for row in failures)
         days.setdefault(project_id, []).append(DayFacts(*counts, flaky_runs))
     return days
 
@@ -111,13 +125,14 @@ def _renames(projects: Sequence[Project]) -> dict[int, dict[int, int]]:
     return renamed
 
 
-def _renamed(flaky_run: FlakyRun, now: Mapping[int, int]) -> FlakyRun:
-    tests, masked = ([now.get(number, number) for number in part] for part in (flaky_run.tests, flaky_run.masked))
-    return flaky_run._replace(tests=tests, masked=masked)
+def _renamed(counted: CountedRun, now: Mapping[int, int]) -> CountedRun:
+    run = counted.run
+    tests, masked = ([now.get(number, number) for number in part] for part in (run.tests, run.masked))
+    return CountedRun(counted.project_id, counted.day, run._replace(tests=tests, masked=masked))
 
 
 def _numbers(days: Iterable[DayFacts], spells: Iterable[Spell]) -> set[int]:
-    runs = (flaky_run for day in days for flaky_run in day.flaky_runs)
+    runs = (counted.run for day in days for counted in day.flaky_runs)
     failing = {number for flaky_run in runs for number in (*flaky_run.tests, *flaky_run.masked)}
     return failing | {spell.number for spell in spells}
 

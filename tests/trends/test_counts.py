@@ -8,8 +8,8 @@ from analytics.kernel.trends.comparison import UNKNOWN, Estimate
 from analytics.trends.failures import BLOCKED, FLAKY, SAVED, FlakyRun
 from analytics.trends.spells import Spell
 from dashboard.trends.comparison import compare, flaky_change, points, signed
-from dashboard.trends.counts import CountedRun, CountedSpell, PeriodCounts, Selection, count, select
-from dashboard.trends.facts import DayFacts, ProjectFacts, TestFacts, owners_in
+from dashboard.trends.counts import CountedSpell, PeriodCounts, Selection, count, select
+from dashboard.trends.facts import CountedRun, DayFacts, ProjectFacts, TestFacts, owners_in
 from dashboard.trends.periods import Comparison, Span
 from dashboard.trends.query import TrendDays, TrendQuery
 from dashboard.trends.trend import Choices, Saved, TeamRow, Trend, TrendPeriod
@@ -56,7 +56,8 @@ def test_runs_are_counted_by_what_became_of_them() -> None:
     tests = {
         number: TestFacts(TestName(number), owners_in(owner), "s") for number, owner in ((1, "@a @b"), (2, "Team C"))
     }
-    days = [DayFacts(MAY.first, "linux", "~default", 9, 4, 2, 500.0, 20.0, runs)]
+    counted = tuple(CountedRun(1, MAY.first, run) for run in runs)
+    days = [DayFacts(MAY.first, "linux", "~default", 9, 4, 2, 500.0, 20.0, counted)]
     facts = [ProjectFacts(Project(pk=1), days, [], tests)]
 
     def of(**filters: str) -> tuple[int, ...]:
