@@ -370,6 +370,7 @@ SPECTACULAR_SETTINGS = {
     ],
     "ENUM_NAME_OVERRIDES": {
         "UploadStateEnum": "ingest.models.Upload.State",
+        "SeverityEnum": "dashboard.api.channels.SEVERITIES",
         "TestStateEnum": "analytics.columns.schema.STATES",
         "QuarantineStateEnum": "dashboard.api.quarantine.quarantine_serializers.STATES",
         "QuarantineBeginningEnum": "dashboard.api.quarantine.quarantine_serializers.BEGINNINGS",

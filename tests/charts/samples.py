@@ -213,7 +213,11 @@ SAMPLES = [
     Sample(
         time_shares,
         time_shares.TimeShares(
-            (time_shares.SuiteTime(HOSTILE, 12, 640.0, 0.7, "/a"), time_shares.SuiteTime(LONG, 3, 9.5, 0.02))
+            (
+                time_shares.SuiteTime(HOSTILE, 12, 640.0, 0.7, "/a"),
+                time_shares.SuiteTime("unit", 80, 250.0, 0.28, "/b"),
+                time_shares.SuiteTime(LONG, 3, 9.5, 0.02),
+            )
         ),
         time_shares.TimeShares(()),
     ),
