@@ -98,7 +98,7 @@ class _Watch:
     def _look(self) -> None:
         current = current_analyses().filter(project=self._project).values_list("started_at", "finished_at")
         while not self._over.wait(LOOK_SECONDS):
-            self.analyses.update(current)
+            self.analyses.update(current.all())
         connection.close()
 
     def _uploads(self) -> list[tuple[datetime, datetime]]:
