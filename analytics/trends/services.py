@@ -59,11 +59,11 @@ def _spells_now(project: Project) -> list[Spell]:
 
 
 def _store_spells(project: Project, spells: list[Spell]) -> None:
-    rows = FlakySpell.objects.filter(project=project)
+    rows, wanted = FlakySpell.objects.filter(project=project), dict.fromkeys(spells)
     stored = {Spell(*row[1:]): row[0] for row in rows.values_list("pk", *SPELL_COLUMNS)}
-    rows.filter(pk__in=[pk for spell, pk in stored.items() if spell not in set(spells)])._raw_delete("default")
-    FlakySpell.objects.bulk_create(
-        FlakySpell(project=project, **{name: getattr(spell, name) for name in SPELL_COLUMNS})
-        for spell in dict.fromkeys(spells)
-        if spell not in stored
+    rows.filter(pk__in=[pk for spell, pk in stored.items() if spell not in wanted])._raw_delete("default")
+    copy_rows(
+        FlakySpell,
+        ("project_id", *SPELL_COLUMNS),
+        ((project.pk, *(getattr(spell, name) for name in SPELL_COLUMNS)) for spell in wanted if spell not in stored),
     )
