@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import tempfile
-import uuid
 from dataclasses import replace
 from datetime import datetime, timezone
 from typing import Any, Callable
@@ -254,7 +253,7 @@ class Run:
         known = {"started_at": started, "truncated": truncated, "unsent": unsent}
         described = {**metadata, **{name: value for name, value in known.items() if value}}
         if self._options.retries:
-            described.setdefault("build_id", "run " + uuid.uuid4().hex)  # so that reruns belong to the same run
+            described.setdefault("build_id", "run " + os.urandom(16).hex())  # so that reruns belong to the same run
         return clipped(described)
 
     # -- reruns --------------------------------------------------------------------------------------------------
