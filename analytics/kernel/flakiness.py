@@ -219,11 +219,16 @@ def streaks(executions: Executions, situation: Situation, parameters: Parameters
     return Streaks(streak, revisions, clean, changed, always)
 
 
-def _changed(ran: Executions, situation: Situation) -> Flags:
-    """Whether a newer revision ran: without one nothing can have been fixed."""
-    revision = situation.revision
+def first_reports(revision: Ints) -> Ints:
+    """By revision: the first report of it (`revision` by report). The last place is that of unknown ones, -1."""
     came = np.full(int(revision.max(initial=-1)) + 2, len(revision), dtype=np.int64)
     np.minimum.at(came, revision, np.arange(len(revision)))
+    return came
+
+
+def _changed(ran: Executions, situation: Situation) -> Flags:
+    """Whether a newer revision ran: without one nothing can have been fixed."""
+    revision, came = situation.revision, first_reports(situation.revision)
     last_failure = np.full(ran.tests, -1, dtype=np.int64)
     last_failure[ran.test[ran.failing]] = ran.report[ran.failing]
     later = (revision[ran.report] >= 0) & (came[revision[ran.report]] > last_failure[ran.test])

@@ -1,6 +1,8 @@
 """Store what an analysis says of days and spells: only what changed is written."""
 
 import json
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from datetime import date
 
 import numpy as np
@@ -22,7 +24,9 @@ def trends_store(*, project: Project, found: Analysis, loaded: Loaded) -> None:
     if loaded.since is None:
         return
     _store_days(project, days_of(found, loaded), loaded.since.date())
-    _store_spells(project, merge_spells(_spells_now(project), window_spells(found), loaded.since))
+    rows = FlakySpell.objects.filter(project=project).values_list("pk", *SPELL_COLUMNS)
+    stored = {Spell(*row[1:]): row[0] for row in rows}
+    _store_spells(project, stored, merge_spells(_spells_now(project, stored), window_spells(found), loaded.since))
 
 
 def _store_days(project: Project, found: dict[Slice, DayCounts], first: date) -> None:
@@ -51,17 +55,17 @@ def _runs_on(day: date, counts: dict[Slice, DayCounts]) -> int:
     return sum(row.runs for key, row in counts.items() if key.day == day)
 
 
-def _spells_now(project: Project) -> list[Spell]:
+def _spells_now(project: Project, stored: Collection[Spell]) -> list[Spell]:
     """As they are stored, under the numbers that their tests have now."""
-    rows = list(FlakySpell.objects.filter(project=project).values_list(*SPELL_COLUMNS))
-    numbers = Renames(project.pk).now(np.array([row[0] for row in rows], dtype=np.int64))
-    return [Spell(number, *row[1:]) for number, row in zip(numbers.tolist(), rows, strict=True)]
+    numbers = Renames(project.pk).now(np.array([spell.number for spell in stored], dtype=np.int64))
+    return [replace(spell, number=number) for spell, number in zip(stored, numbers.tolist(), strict=True)]
 
 
-def _store_spells(project: Project, spells: list[Spell]) -> None:
-    rows, wanted = FlakySpell.objects.filter(project=project), dict.fromkeys(spells)
-    stored = {Spell(*row[1:]): row[0] for row in rows.values_list("pk", *SPELL_COLUMNS)}
-    rows.filter(pk__in=[pk for spell, pk in stored.items() if spell not in wanted])._raw_delete("default")
+def _store_spells(project: Project, stored: Mapping[Spell, int], spells: Iterable[Spell]) -> None:
+    """`stored` has the row of each spell."""
+    wanted = dict.fromkeys(spells)
+    gone = [pk for spell, pk in stored.items() if spell not in wanted]
+    FlakySpell.objects.filter(pk__in=gone)._raw_delete("default")
     copy_rows(
         FlakySpell,
         ("project_id", *SPELL_COLUMNS),

@@ -9,6 +9,7 @@ import scipy
 
 from analytics.kernel.bursts import by_stream
 from analytics.kernel.executions import Executions, Flags, Ints
+from analytics.kernel.flakiness import first_reports
 from analytics.kernel.parameters import DEFAULTS, Parameters
 from analytics.kernel.reruns import clean_needed
 
@@ -48,7 +49,7 @@ def spells(
     following = _next_failure(ran)[rows]
     rates = _Onsets.of(ran, environment)
     ended = rates.is_unlikely(test, following - rows - 1, parameters) & ~newest
-    came = _first_reports(revision)
+    came = first_reports(revision)
     for place in np.flatnonzero(ended).tolist():
         between = revision[ran.report[rows[place] + 1 : following[place]]]
         ended[place] = bool((came[between[between >= 0]] > ran.report[rows[place]]).any())
@@ -121,11 +122,3 @@ def _next_failure(ran: Executions) -> Ints:
     after = np.searchsorted(failing, np.arange(len(ran.test)), side="right")
     candidate = np.append(failing, len(ran.test))[after]
     return np.asarray(np.minimum(candidate, stops[ran.test]), dtype=np.int64)
-
-
-def _first_reports(revision: Ints) -> Ints:
-    """By revision: the first report of it."""
-    came = np.full(int(revision.max(initial=-1)) + 1, len(revision), dtype=np.int64)
-    known = revision >= 0
-    np.minimum.at(came, revision[known], np.flatnonzero(known))
-    return came
