@@ -1,5 +1,7 @@
 """Likeness against loops, on its edges, and the right to speak."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -12,6 +14,7 @@ from analytics.kernel.likeness.levels import Cases, Levels, levels, record
 from analytics.kernel.likeness.neighbours import nearest
 from analytics.kernel.likeness.score import Units, beside, score
 from analytics.kernel.parameters import Demands
+from analytics.likeness import predictor
 from tests.likeness import twins
 
 
@@ -143,6 +146,23 @@ def test_neighbours_that_are_kept_make_the_backtest_quick_and_change_nothing(
         quick += sum(int((~past.like(start, end, flaky[place])[1]).sum()) for start, end in blocks(len(place)))
         units.sketch[source.integers(20, 90)] = units.sketch[3]
     assert quick > 30, "most are answered by what is kept"
+
+
+def test_of_a_very_large_project_the_newest_tests_are_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(predictor, "_MOST_JUDGED", 40)
+    monkeypatch.setattr(predictor, "_EARLIER", {})
+    units, flaky = drawn(3, 90)
+    source = np.random.default_rng(3)
+    written, is_labelled = source.permutation(90).astype(np.float64), source.random(90) < 0.8
+    examples = SimpleNamespace(
+        labels=SimpleNamespace(known=is_labelled, flaky=flaky), known=SimpleNamespace(units=units, written=written)
+    )
+    newest = np.argsort(written)[-40:]
+    judged = newest[is_labelled[newest]]
+    expected = backtest(units.take(judged), flaky[judged])
+    found = predictor._backtest(1, examples)  # type: ignore[arg-type]
+    assert found.score == pytest.approx(expected.score, rel=1e-12)
+    assert found.flaky.tolist() == expected.flaky.tolist()
 
 
 @pytest.mark.parametrize("count", [0, 1, 4, 5, 19, 20, 21, 399])
