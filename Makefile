@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # Processes that run tests at the same time; each has a PostgreSQL of its own. Some tests mostly wait, so three suit two cores.
 JOBS ?= 3
 
-.PHONY: run test kills proof science fuzz mutants lint format bench load scale screenshots clean help
+.PHONY: run test whole kills proof science fuzz mutants lint format bench load scale screenshots clean help
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -39,6 +39,9 @@ test: $(VENV)/.dev  ## run the tests on a real PostgreSQL and in a real browser
 	@$(BIN)/python -m tests.server.provision
 	@$(BIN)/python -m tests.client.provision
 	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(ARGS)
+
+whole: export WHOLE = 1
+whole: test  ## the same with all of the heaviest acceptance, of which `make test` runs a slice
 
 kills: $(VENV)/.dev  ## kill web and workers fifty times at random, under load
 	@KILLS=50 $(BIN)/python -m pytest tests/faults/test_processes.py -k killed_at_random $(ARGS)

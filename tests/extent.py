@@ -1,0 +1,21 @@
+"""How much of the heaviest acceptance runs: a slice of it in `make test`, all of it in `make whole`."""
+
+import os
+from collections.abc import Sequence
+from typing import TypeVar
+
+Case = TypeVar("Case")
+WHOLE = bool(os.environ.get("WHOLE"))
+
+
+def slice_of(cases: Sequence[Case], most: int) -> list[Case]:
+    """At most so many cases, evenly spaced with the first and the last among them, and the same ones in every run."""
+    if WHOLE or len(cases) <= most:
+        return list(cases)
+    steps = max(most - 1, 1)
+    return [cases[place * (len(cases) - 1) // steps] for place in range(most)]
+
+
+def repeats(usual: int, whole: int) -> int:
+    """How often to do the same thing."""
+    return whole if WHOLE else usual
