@@ -17,9 +17,11 @@ module.exports = class PlaywrightReporter {
   }
 
   onEnd() {
-    for (const test of this.suite ? this.suite.allTests() : []) {
-      if (test.results.length) this.add(test);
-    }
+    const tests = this.suite ? this.suite.allTests().filter((test) => test.results.length) : [];
+    // Its durations leave out time spent in fixtures, so that tests of two workers may not seem to overlap.
+    const slots = tests.flatMap((test) => test.results.map((result) => result.parallelIndex)).filter((slot) => slot >= 0);
+    this.report.isSerial = new Set(slots).size <= 1;
+    for (const test of tests) this.add(test);
     this.report.write();
   }
 
