@@ -10,6 +10,7 @@ from django.conf import settings as django_settings
 from django.db import connection
 from django.test import override_settings
 from hypothesis import settings as hypothesis_settings
+from hypothesis.internal.conjecture import providers as hypothesis_providers
 
 from ingest.bundle import BundleWriter
 from ingest.metadata import RunMetadata
@@ -36,6 +37,10 @@ hypothesis_settings.register_profile("suite", deadline=None, derandomize=True, d
 hypothesis_settings.register_profile("search", deadline=None)
 # The suite tries the same examples every time, in whatever time it takes; a search by hand tries others.
 hypothesis_settings.load_profile("search" if os.environ.get("EXAMPLES") else "suite")
+if not os.environ.get("EXAMPLES"):
+    # Examples also come from constants in every module that is loaded by then: others after other tests, and seconds of
+    # reading in every process.
+    hypothesis_providers._get_local_constants = lambda: hypothesis_providers._local_constants
 
 
 def body_of(*files: bytes | tuple[str, bytes]) -> Body:
