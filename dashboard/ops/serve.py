@@ -39,8 +39,8 @@ def serve() -> None:
         if cluster is not None:
             cluster.start()
             supervisor.watchers.append(Keeper(cluster).restart_if_crashed)
-        preparation = ForkedProcess(lambda: _prepare(opener))
-        os.close(opener)
+        preparation = ForkedProcess(_prepare)
+        os.close(opener)  # the preparation has it, too, until it ends
         if code := preparation.wait():
             sys.exit(code)
         workers = Child("workers", processes.workers(), stop_seconds=_WORKERS_STOP_SECONDS, quiet=True)
@@ -53,7 +53,7 @@ def serve() -> None:
         lock.close()
 
 
-def _prepare(opener: int) -> None:
+def _prepare() -> None:
     """The tables, the static files, a home without what killed processes left half done, and what people are told."""
     gc.disable()
     import django
@@ -72,10 +72,7 @@ def _prepare(opener: int) -> None:
     processes.forget_schedule()
     call_command("migrate", verbosity=0, interactive=False)
     static_files.collect()
-    token = start_message.first_start()
-    if token is None:
-        os.close(opener)  # the message needs every address, which takes longer than all the rest
-    sys.stdout.write(f"{start_message.message(token)}\n")
+    sys.stdout.write(f"{start_message.message(start_message.first_start())}\n")
     connections.close_all()
 
 

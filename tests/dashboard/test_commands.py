@@ -5,8 +5,10 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
+from django.urls import resolve, reverse
 
 from dashboard.ops import start_message
 from dashboard.ops.paths import ADDRESS_FILE
@@ -59,6 +61,15 @@ def test_commands_print_the_address_that_the_server_of_their_home_has(
     assert '"http://localhost:8123/api/v1/projects/shop/uploads' in start_message.curl_line("shop", "x")
     monkeypatch.setenv("PORT", "8000")
     assert start_message.public_address() == "http://localhost:8000"
+
+
+@pytest.mark.django_db
+def test_addresses_that_are_written_out_are_those_of_the_pages() -> None:
+    assert f"{reverse('api-uploads', args=('shop',))}?wait=30" in start_message.curl_line("shop", "x")
+    address = start_message.sign_in_address(User.objects.create_user("pat"))
+    asked = resolve(address.removeprefix(start_message.public_address()))
+    assert asked.url_name == "one_time_sign_in"
+    assert address.endswith(reverse("one_time_sign_in", kwargs=asked.kwargs))
 
 
 def test_a_token_is_printed_once_and_works(project: Project) -> None:

@@ -11,6 +11,7 @@ from dashboard.retention.backup import BackupRefused, backup_write
 
 class Command(BaseCommand):
     help = "Write the whole database to a file, as it is at one moment; uploads and people are not stopped."
+    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(

@@ -13,6 +13,7 @@ from dashboard.quarantine.policy.service import policy_apply
 
 class Command(BaseCommand):
     help = "Load the demo: a simulated project that shows every page. Safe to run again."
+    requires_system_checks: list[str] = []
 
     def handle(self, *args: Any, **options: Any) -> None:
         with embedded.database():

@@ -13,6 +13,7 @@ from ingest.models import Project
 
 class Command(BaseCommand):
     help = "Write everything of a project to a zip of JSON lines or Parquet."
+    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("project", help="the project's slug")

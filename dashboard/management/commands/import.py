@@ -23,6 +23,7 @@ _OUTCOMES = ("imported", "known before", "refused")
 
 class Command(BaseCommand):
     help = "Load a history of reports from a folder or an archive; safe to run again."
+    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("source", help="a folder, or a zip, tar, tar.gz or tar.xz archive")

@@ -24,6 +24,7 @@ class Command(BaseCommand):
         "Each upload's new reports take the place of its old ones in one transaction; safe to run again, and while "
         "uploads come in."
     )
+    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--project", default="", help="the slug of one project; all without it")

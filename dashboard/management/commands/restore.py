@@ -12,6 +12,7 @@ from dashboard.retention.backup import BackupRefused, backup_restore
 
 class Command(BaseCommand):
     help = "Put a backup back: all of it, or nothing is changed. Stop web, workers and beat before."
+    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path, help="what `backup` wrote")

@@ -12,6 +12,7 @@ from ingest.models import Project
 
 class Command(BaseCommand):
     help = "Let go what is older than each project keeps it; beat does the same once a day."
+    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--dry-run", action="store_true", help="only tell what would go")

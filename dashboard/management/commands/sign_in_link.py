@@ -10,6 +10,7 @@ from dashboard.ops import embedded, start_message
 
 class Command(BaseCommand):
     help = "Print a link that signs a person in once."
+    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("username", nargs="?", default=start_message.FIRST_USER)

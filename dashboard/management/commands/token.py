@@ -11,6 +11,7 @@ from ingest.services import project_create, token_create
 
 class Command(BaseCommand):
     help = "Make a token for a project and print it, this once."
+    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("project", help="the project's slug")

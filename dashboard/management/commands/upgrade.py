@@ -18,6 +18,7 @@ _PAUSE = 2.0
 
 class Command(BaseCommand):
     help = "Apply migrations without stopping anybody: no lock is waited for longer than two seconds, then tried again."
+    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--lock-seconds", type=int, default=2, help="how long a migration may wait for a lock")
