@@ -5,6 +5,8 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
@@ -12,14 +14,16 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from tests.conftest import ROOT
 
+LINKS = ("/invitations/canary/", "/sign-in/MQ/canary/", "/sign-in/canary")
 ASK = """
 import sys
 from io import BytesIO
 from wsgiref.util import setup_testing_defaults
 from dashboard.wsgi import application
-environ = {"PATH_INFO": sys.argv[1], "HTTP_AUTHORIZATION": "Bearer flk_upload_canary", "QUERY_STRING": "a=canary"}
-setup_testing_defaults(environ)
-print(b"".join(application(environ, lambda status, headers, *rest: print(status))).decode())
+for path in sys.argv[1:]:
+    environ = {"PATH_INFO": path, "HTTP_AUTHORIZATION": "Bearer flk_upload_canary", "QUERY_STRING": "a=canary"}
+    setup_testing_defaults(environ)
+    print(b"".join(application(environ, lambda status, headers, *rest: print(status))).decode())
 print("loaded" if any(name.startswith("opentelemetry") for name in sys.modules) else "not loaded")
 if "opentelemetry" in sys.modules:
     from opentelemetry import trace
@@ -57,42 +61,57 @@ class Handler(BaseHTTPRequestHandler):
         """Nothing to the tests' output."""
 
 
-@pytest.fixture
-def collector() -> Iterator[Collector]:
+@contextmanager
+def collecting() -> Iterator[Collector]:
     server = Collector()
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
 
 
-def ask(path: str = "/health/live", **environment: str) -> str:
+def ask(*paths: str, **environment: str) -> str:
     """Ask in a process of its own, in the home of the tests, which has static files already."""
     told = os.environ | {"DJANGO_SETTINGS_MODULE": "dashboard.settings", **environment}
-    command = [sys.executable, "-c", ASK, path]
+    command = [sys.executable, "-c", ASK, *paths]
     done = subprocess.run(command, cwd=ROOT, env=told, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
-def test_requests_are_traced_to_the_collector(collector: Collector) -> None:
-    port = collector.server_address[1]
-    said = ask(OTEL_EXPORTER_OTLP_ENDPOINT=f"http://127.0.0.1:{port}", OTEL_EXPORTER_OTLP_COMPRESSION="none")
-    assert "200 OK" in said
-    assert any(span.startswith("GET") for span in collector.spans())
-    assert b"canary" not in b"".join(collector.received)
+@dataclass(frozen=True)
+class Traced:
+    """What a process said that was asked for all paths, and what its collector got."""
+
+    said: str
+    spans: list[str]
+    sent: bytes
 
 
-@pytest.mark.parametrize("path", ["/invitations/canary/", "/sign-in/MQ/canary/", "/sign-in/canary"])
-def test_no_trace_tells_a_link_that_lets_somebody_in(collector: Collector, path: str) -> None:
-    port = collector.server_address[1]
-    ask(path, OTEL_EXPORTER_OTLP_ENDPOINT=f"http://127.0.0.1:{port}", OTEL_EXPORTER_OTLP_COMPRESSION="none")
-    sent = b"".join(collector.received)
-    assert path.split("/")[1].encode() in sent
-    assert b"canary" not in sent
+@pytest.fixture(scope="module")
+def traced() -> Traced:
+    with collecting() as collector:
+        endpoint = f"http://127.0.0.1:{collector.server_address[1]}"
+        said = ask("/health/live", *LINKS, OTEL_EXPORTER_OTLP_ENDPOINT=endpoint, OTEL_EXPORTER_OTLP_COMPRESSION="none")
+        return Traced(said, collector.spans(), b"".join(collector.received))
+
+
+def test_requests_are_traced_to_the_collector(traced: Traced) -> None:
+    assert "200 OK" in traced.said
+    assert len([span for span in traced.spans if span.startswith("GET")]) == 1 + len(LINKS)
+    assert b"canary" not in traced.sent
+
+
+@pytest.mark.parametrize("path", LINKS)
+def test_no_trace_tells_a_link_that_lets_somebody_in(traced: Traced, path: str) -> None:
+    told = path.replace("MQ/", "").replace("canary", "…").removesuffix("/")
+    assert f"http://127.0.0.1{told}".encode() in traced.sent
+    assert b"canary" not in traced.sent
 
 
 def test_without_a_collector_nothing_of_it_is_loaded() -> None:
-    assert ask(OTEL_EXPORTER_OTLP_ENDPOINT="").splitlines()[-1] == "not loaded"
+    assert ask("/health/live", OTEL_EXPORTER_OTLP_ENDPOINT="").splitlines()[-1] == "not loaded"
