@@ -15,6 +15,10 @@ def main() -> None:
             from dashboard.ops.serve import serve
 
             serve()
+        elif sys.argv[1:] == ["beat"]:
+            from dashboard.ops.processes import become_beat
+
+            become_beat()
         else:
             from django.core.management import execute_from_command_line
 

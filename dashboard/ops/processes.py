@@ -1,7 +1,9 @@
 """The commands that web, workers and beat are: the same under `serve`, systemd, compose and Kubernetes."""
 
+import os
 import shutil
 import sys
+from typing import NoReturn
 
 from django.conf import settings
 
@@ -58,6 +60,13 @@ def workers() -> list[str]:
 def beat() -> list[str]:
     """Without a pidfile: a stale one would keep it from ever starting again. Two of them do no harm: a sweep more."""
     return _python("celery", "-q", "-A", "dashboard.ops.clock", "beat", "--loglevel", "WARNING", "--pidfile=")
+
+
+def become_beat() -> NoReturn:
+    """Beat in the place of this process. It has no need of Django's applications, nor has whoever starts it."""
+    forget_schedule()
+    command = beat()
+    os.execv(command[0], command)  # noqa: S606 - our own command
 
 
 def forget_schedule() -> None:

@@ -1,11 +1,10 @@
 """The clock of server mode, which asks for sweeps: Celery's beat in the place of this process."""
 
-import os
 from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from dashboard.ops import processes
+from dashboard.ops.processes import become_beat
 
 
 class Command(BaseCommand):
@@ -13,6 +12,4 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def handle(self, *args: Any, **options: Any) -> None:
-        processes.forget_schedule()
-        command = processes.beat()
-        os.execv(command[0], command)  # noqa: S606 - our own command
+        become_beat()
