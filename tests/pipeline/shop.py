@@ -17,6 +17,8 @@ _SPECIAL = ["flaky", "quarantined", "broken", "other_branch", "other_system", "e
 NAMES = [f"test_{name}" for name in (*_SPECIAL, *(f"good_{number:02}" for number in range(20)), "late", "last")]
 """In order of execution. `test_late` is quarantined; one test comes after it."""
 
+_NOT_NEEDED = ("cacheprovider", "doctest", "unittest")
+"""Parts of pytest that take a fifth of its time to load."""
 _TESTS = '''
 import os, pathlib
 
@@ -97,7 +99,8 @@ class Shop:
         (self.folder / name).write_text(text, encoding="utf-8")
 
     def pytest(self, *arguments: str) -> list[str]:
-        return [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=no", *arguments]
+        without = [word for plugin in _NOT_NEEDED for word in ("-p", f"no:{plugin}")]
+        return [sys.executable, "-m", "pytest", "-q", *without, "--tb=no", *arguments]
 
     def start(
         self, command: Sequence[str], options: Sequence[str] = (), environ: dict[str, str] | None = None
