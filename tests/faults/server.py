@@ -73,6 +73,7 @@ class Server:
         self.accepted: dict[int, int] = {}
         """Build -> upload id, of what was answered 202."""
         self.process: subprocess.Popen[bytes] | None = None
+        self._asking: psycopg2.extensions.connection | None = None
 
     # -- starting and stopping -----------------------------------------------------------------------------------
 
@@ -165,13 +166,22 @@ class Server:
         return psycopg2.connect(host=str(self.home / "run"), user="flakeboard", dbname="flakeboard")
 
     def query(self, statement: str) -> list[tuple[Any, ...]]:
+        """By a connection that is kept: whoever waits asks twenty times a second, and a new one costs the most of it."""
+        if self._asking is not None:
+            with suppress(psycopg2.OperationalError, psycopg2.InterfaceError):  # its server is gone, and may be back
+                return self._ask(self._asking, statement)
+        self._asking = None
         connection = self.connection()
-        try:
-            with connection.cursor() as cursor:
-                cursor.execute(statement)
-                return list(cursor.fetchall())
-        finally:
-            connection.close()
+        connection.autocommit = True
+        rows = self._ask(connection, statement)
+        self._asking = connection
+        return rows
+
+    @staticmethod
+    def _ask(connection: "psycopg2.extensions.connection", statement: str) -> list[tuple[Any, ...]]:
+        with connection.cursor() as cursor:
+            cursor.execute(statement)
+            return list(cursor.fetchall())
 
     @contextmanager
     def endless_analysis(self) -> Iterator[None]:

@@ -101,9 +101,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 def test_a_web_process_killed_in_the_middle_of_a_body_stores_no_half(server: Server) -> None:
     until(server.answers, 30, "web is back")
-    content = suite(200)
+    content = suite(20)
     head = (
-        f"POST /api/v1/projects/my-project/uploads?build_id=200 HTTP/1.1\r\nHost: localhost\r\n"
+        f"POST /api/v1/projects/my-project/uploads?build_id=20 HTTP/1.1\r\nHost: localhost\r\n"
         f"Authorization: Bearer {server.token}\r\nContent-Type: application/xml\r\nContent-Length: {len(content)}\r\n\r\n"
     )
     with socket.create_connection(("127.0.0.1", server.port)) as half:
@@ -112,12 +112,12 @@ def test_a_web_process_killed_in_the_middle_of_a_body_stores_no_half(server: Ser
         server.kill("gunicorn")
     until(server.answers, 30, "web is back")
     assert sum(server.states().values()) == len(server.accepted)
-    send_all(server, range(200, 201))
+    send_all(server, range(20, 21))
     assert_each_counted_once(server, server.accepted)
 
 
 def test_a_killed_database_loses_nothing(server: Server) -> None:
-    sender = sending(server, range(301, 309))
+    sender = sending(server, range(31, 39))
     for _ in range(2):
         time.sleep(0.4)
         until(lambda: server.kill("bin/postgres", "-D"), 20, "the database is killed")
@@ -127,7 +127,7 @@ def test_a_killed_database_loses_nothing(server: Server) -> None:
 
 
 def test_a_database_that_is_stopped_and_started_loses_nothing(server: Server) -> None:
-    sender = sending(server, range(401, 405))
+    sender = sending(server, range(41, 45))
     postmaster = server.children("bin/postgres", "-D")[0]
     postmaster.send_signal(signal.SIGINT)
     until(lambda: not postmaster.is_running() and server.states(), 30, "the database was stopped and is back")
@@ -149,13 +149,13 @@ def send_and_lose_the_messages(server: Server, builds: range) -> None:
 
 
 def test_lost_broker_files_only_cost_time(server: Server) -> None:
-    send_and_lose_the_messages(server, range(501, 505))
+    send_and_lose_the_messages(server, range(51, 55))
     assert_each_counted_once(server, server.accepted)
 
 
 def test_a_broker_folder_that_is_gone_is_no_reason_to_refuse(server: Server) -> None:
     shutil.rmtree(server.home / "broker")
-    send_all(server, range(601, 603))
+    send_all(server, range(61, 63))
     assert_each_counted_once(server, server.accepted)
 
 
@@ -186,14 +186,14 @@ def postmaster(server: Server) -> psutil.Process:
 
 def test_stale_files_of_beat_do_not_stop_the_sweep(after_a_kill: Server) -> None:
     assert not (after_a_kill.home / "broker" / "1_x.celery.half").exists()
-    send_and_lose_the_messages(after_a_kill, range(701, 703))
+    send_and_lose_the_messages(after_a_kill, range(71, 73))
     assert_each_counted_once(after_a_kill, after_a_kill.accepted)
 
 
 def test_a_database_that_was_taken_over_is_started_again_when_it_is_killed(after_a_kill: Server) -> None:
     adopted = postmaster(after_a_kill)
     assert adopted not in after_a_kill.children(), "the database was not taken over: the test tests nothing"
-    sender = sending(after_a_kill, range(801, 803))
+    sender = sending(after_a_kill, range(81, 83))
     adopted.kill()
     until(lambda: after_a_kill.states() and after_a_kill.children("bin/postgres", "-D"), 60, "the database is back")
     sender.join()
@@ -207,5 +207,5 @@ def test_stopping_leaves_no_process_and_starting_again_loses_nothing(server: Ser
     _, alive = psutil.wait_procs(family, timeout=30 * BUSY)
     assert alive == []
     server.start()
-    send_all(server, range(901, 902))
+    send_all(server, range(91, 92))
     assert_each_counted_once(server, server.accepted)

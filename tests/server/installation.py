@@ -78,11 +78,7 @@ class Installation(Server):
     def start(self) -> float:
         program = redis_server()
         assert program is not None, NO_REDIS
-        if not self.cluster.data.exists():  # that of a benchmark runs already
-            furnish(self.home)
-        self.cluster.start()
-        self.manage("upgrade")
-        self.token = re.search(r"flk_upload_\w+", self.manage("token", "my-project", "--create"))[0]
+        self.prepare()
         listen = ["--port", str(self.redis_port), "--bind", "127.0.0.1", "--save", "", "--dir", str(self.home)]
         self.supervisor.children = [
             self._child("redis", [str(program), *listen]),
@@ -92,6 +88,13 @@ class Installation(Server):
         self._thread.start()
         until(lambda: self.answers() and len(self.children("celery", "worker")) > 4, 180, "all processes run")
         return 0.0
+
+    def prepare(self) -> None:
+        """A database with the tables of this code, and a token."""
+        furnish(self.home)
+        self.cluster.start()
+        self.manage("upgrade")
+        self.token = re.search(r"flk_upload_\w+", self.manage("token", "my-project", "--create"))[0]
 
     def stop(self) -> None:
         self.supervisor.stop()
