@@ -19,6 +19,9 @@ class Site(Installation):
     def __init__(self, home: Path) -> None:
         super().__init__(home, **USUAL, **NO_QUOTA)
 
+    def prepare(self) -> None:
+        """The database runs and has its tables, and each bench makes tokens of its own."""
+
     def stop(self) -> None:
         """Stop all processes but the database, which was there before."""
         self.supervisor.stop()

@@ -143,7 +143,7 @@ LINKS = ("/projects/shop/tests/7", "/projects/shop/runs/9", "/projects/shop/runs
 @pytest.mark.skipif(redis_server() is None, reason=NO_REDIS)
 def test_a_few_uploaders_on_real_processes_lose_nothing() -> None:
     """How quick it was is not asked here."""
-    size = ["--seconds", "2", "--uploaders", "3", "--pause", "0.2", "--projects", "1", "--backlog", "8", "--turns", "1"]
+    size = ["--seconds", "2", "--uploaders", "3", "--pause", "0.2", "--projects", "1", "--backlog", "4", "--turns", "1"]
     said = small_bench("load", *size)
     none = (
         "answered 5xx, or not at all",
