@@ -5,7 +5,6 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import Error, NotSupportedError, connection
 
 from dashboard.ops.environment import BadSetting
-from dashboard.ops.health import pending_migrations
 
 OLDEST = 15
 """The oldest PostgreSQL that we test with."""
@@ -19,7 +18,7 @@ def check(*, connections: int = 1, migrated: bool = False) -> None:
         if connection.pg_version // 10_000 < OLDEST:
             raise NotSupportedError(f"it is PostgreSQL {connection.pg_version // 10_000}")
         most = _connections_allowed()
-        pending = pending_migrations() if migrated else []
+        pending = _pending_migrations() if migrated else []
     except NotSupportedError as error:
         raise BadSetting(
             f"The {_NAME} is too old: PostgreSQL {OLDEST} or newer is needed ({first_line(error)})."
@@ -33,6 +32,12 @@ def check(*, connections: int = 1, migrated: bool = False) -> None:
         )
     if pending:
         raise BadSetting(f"The {_NAME} lacks {len(pending)} migrations, first {pending[0]}: run manage.py upgrade.")
+
+
+def _pending_migrations() -> list[str]:
+    from dashboard.ops.health import pending_migrations  # it needs Django's applications, and the rest does not
+
+    return pending_migrations()
 
 
 def _connections_allowed() -> int:

@@ -57,17 +57,19 @@ def _prepare() -> None:
     """The tables, the static files, a home without what killed processes left half done, and what people are told."""
     gc.disable()
     import django
-
-    django.setup()
-    from django.core.management import call_command
     from django.db import connections
 
-    from dashboard.ops import broker, database_check, start_message, static_files
+    from dashboard.ops import database_check
 
-    try:
+    try:  # before all else is loaded: whoever named a wrong database is told at once
         database_check.check(connections=database_check.web_connections())
     except BadSetting as error:
         sys.exit(f"flakeboard: {error}")
+    django.setup()
+    from django.core.management import call_command
+
+    from dashboard.ops import broker, start_message, static_files
+
     broker.remove_leftovers(settings.HOME / "broker")
     processes.forget_schedule()
     call_command("migrate", verbosity=0, interactive=False)

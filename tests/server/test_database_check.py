@@ -34,7 +34,7 @@ def test_a_limit_of_the_role_counts_too() -> None:
 
 
 def test_tables_that_are_behind_the_code_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database_check, "pending_migrations", lambda: ["ingest.0099_next"])
+    monkeypatch.setattr(database_check, "_pending_migrations", lambda: ["ingest.0099_next"])
     with pytest.raises(BadSetting, match=r"lacks 1 migrations, first ingest.0099_next: run manage.py upgrade"):
         database_check.check(migrated=True)
     assert health.pending_migrations() == []
