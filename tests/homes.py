@@ -28,6 +28,11 @@ _KEPT_SECONDS = 14 * 86_400
 def furnish(home: Path) -> None:
     """Give an empty home what its first start would make."""
     furnish_cluster(home)
+    furnish_static(home)
+
+
+def furnish_static(home: Path) -> None:
+    """Give it the hashed static files, where they have been made."""
     static = _shared() / "static"
     if static.exists():
         _copy(static, home / "static")

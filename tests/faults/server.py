@@ -222,6 +222,8 @@ def running(home: Path, token: str = "", **environment: str) -> Iterator[Server]
             server.stop()
 
 
+ONE_OF_EACH = {"WEB_CONCURRENCY": "1", "WORKER_CONCURRENCY": "1"}
+"""Where a test needs no second process of web or for uploads: each has to load what it needs for its first request."""
 CASES = 4_000
 
 

@@ -12,7 +12,8 @@ import pytest
 from django.conf import settings
 
 from tests.conftest import ROOT
-from tests.faults.server import BUSY, Server, free_port, running
+from tests.faults.server import BUSY, ONE_OF_EACH, Server, free_port, running
+from tests.homes import furnish_static
 
 pytestmark = pytest.mark.processes
 
@@ -95,10 +96,13 @@ def test_a_home_that_cannot_be_a_folder_is_named(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def in_a_long_path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server whose home has a path too long for a socket, and is new: only a folder that people keep there."""
+    """A server whose home has a path too long for a socket, and is new: only folders that people keep there.
+
+    Static files are among them, since compressing them takes seconds; all tests begin with collecting those."""
     home = tmp_path_factory.mktemp("home") / ("a-long-name-" * 9)
     (home / "kept").mkdir(parents=True)
-    with running(home) as server:
+    furnish_static(home)
+    with running(home, **ONE_OF_EACH) as server:
         yield server
 
 
