@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -11,15 +11,27 @@ import pytest
 from analytics.kernel.analysis import analyse
 from analytics.kernel.flakiness import State
 from analytics.simulation import History, Settings, simulate
-from tests.faults.server import Server, running, suite, until
+from tests.extent import WHOLE
+from tests.faults.server import ONE_OF_EACH, Server, running, suite, until
 
 pytestmark = pytest.mark.processes
-SMALL = Settings(seed=11, tests=70, suites=4, days=8, commits_a_day=3, regressions=1, renames=0, new_tests=1)
+SMALLEST = Settings(
+    seed=12,
+    tests=70,
+    suites=4,
+    days=5,
+    commits_a_day=2,
+    regressions=1,
+    pull_request_regressions=1,
+    renames=0,
+    new_tests=1,
+)
+SMALL = replace(SMALLEST, seed=11, days=8, commits_a_day=3, pull_request_regressions=3) if WHOLE else SMALLEST
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    environment = {"ANALYSIS_DELAY_SECONDS": "2", "ANALYSIS_LEASE_SECONDS": "10"}
+    environment = {"ANALYSIS_DELAY_SECONDS": "2", "ANALYSIS_LEASE_SECONDS": "10", **ONE_OF_EACH}
     with running(tmp_path_factory.mktemp("home"), **environment) as started:
         yield started
 
@@ -61,19 +73,33 @@ def all_tests(server: Server) -> list[dict[str, Any]]:
         page += 1
 
 
-def test_uploads_through_the_api_give_the_kernels_conclusions(server: Server) -> None:
+@dataclass(frozen=True)
+class Sent:
+    """What was sent before any test, and the rows that the server then had of its tests."""
+
+    history: History
+    rows: list[dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def analysed(server: Server) -> Sent:
     history = simulate(replace(SMALL, retries=True))
     sent = send_all(server, history)
     until(lambda: server.states() == {"processed": sent}, 120, "all are processed")
 
-    def analysed() -> bool:
+    def known() -> bool:
         analysis = get(server, "analyses/current")["analysis"]
         return bool(analysis) and analysis["reports"] == sent
 
-    until(analysed, 60, "the analysis knows every report")
+    until(known, 60, "the analysis knows every report")
+    return Sent(history, all_tests(server))
+
+
+def test_uploads_through_the_api_give_the_kernels_conclusions(analysed: Sent) -> None:
+    history = analysed.history
     window = history.window()
     told = analyse(window)
-    ours = {(row["classname"], row["name"]): row for row in all_tests(server)}
+    ours = {(row["classname"], row["name"]): row for row in analysed.rows}
     names = {number: (classname, name) for number, (_, classname, name, _) in enumerate(history.names)}
     present = [number for number in names if window.first[number] >= 0]
     assert set(ours) == {names[number] for number in present}
@@ -89,7 +115,7 @@ def test_uploads_through_the_api_give_the_kernels_conclusions(server: Server) ->
     assert {State.FLAKY, State.BROKEN} <= {State(one) for one in told.state}
 
 
-def test_an_analysis_whose_worker_was_killed_is_run_by_another(server: Server) -> None:
+def test_an_analysis_whose_worker_was_killed_is_run_by_another(server: Server, analysed: Sent) -> None:
     before = get(server, "analyses/current")["analysis"]["id"]
     status, _ = server.request("POST", "/api/v1/projects/my-project/analyses", Authorization=f"Bearer {server.token}")
     assert status == 202
@@ -97,7 +123,7 @@ def test_an_analysis_whose_worker_was_killed_is_run_by_another(server: Server) -
     until(lambda: get(server, "analyses/current")["analysis"]["id"] > before, 60, "another one ran it")
 
 
-def test_a_long_analysis_does_not_delay_an_upload(server: Server) -> None:
+def test_a_long_analysis_does_not_delay_an_upload(server: Server, analysed: Sent) -> None:
     asked = "/api/v1/projects/my-project/analyses"
     until(lambda: not server.analysing(), 60, "nothing is under way")
     with server.endless_analysis():
