@@ -17,7 +17,7 @@ import psutil
 import psycopg2
 
 from tests.conftest import ROOT
-from tests.faults.server import Server, until
+from tests.faults.server import ONE_OF_EACH, Server, until
 from tests.homes import furnish
 from tests.pipeline.shop import NAMES, SYSTEM
 
@@ -211,7 +211,7 @@ def quarantine_all(board: Board) -> None:
 def started(home: Path) -> Iterator[Board]:
     quiet = {"ANALYSIS_DELAY_SECONDS": "86400", "SWEEP_SECONDS": "30", "UPLOADS_PER_MINUTE": "10000"}
     furnish(home)
-    server = Server(home, **quiet)
+    server = Server(home, **quiet, **ONE_OF_EACH)
     try:
         server.start()
         board = Board(server)
