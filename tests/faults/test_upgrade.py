@@ -20,7 +20,7 @@ from ingest.migration_locks import lock_tables
 from tests.conftest import ROOT
 from tests.data.release.make import TOKEN
 from tests.faults.release import KEPT, REPORTS, TESTS, Release
-from tests.faults.server import BUSY, Server, running, stretched, suite, until
+from tests.faults.server import BUSY, ONE_OF_EACH, Server, running, stretched, suite, until
 
 pytestmark = pytest.mark.processes
 FRESH = {
@@ -41,11 +41,11 @@ class Serving(threading.Thread):
     It waits for a lock as long as two seconds of a quiet machine: whatever made it wait longer is an error, and so is
     all else that would be a 5xx of that release."""
 
-    def __init__(self, release: Release, transactions: list[list[sql.Composed]]) -> None:
+    def __init__(self, release: Release, transactions: list[list[sql.Composed]], patience: float) -> None:
         super().__init__()
         self._release, self._transactions = release, transactions
         self._enough = threading.Event()
-        self._patience = f"{stretched(2):.1f}s"
+        self._patience = f"{patience:.1f}s"
         self.rounds = 0
         self.errors: list[str] = []
 
@@ -74,8 +74,8 @@ class Serving(threading.Thread):
 
 
 def reading(release: Release) -> list[list[sql.Composed]]:
-    """As pages do: the newest of everything, one statement after the other."""
-    asked = sql.SQL("SELECT {} FROM {} ORDER BY id DESC LIMIT 20")
+    """As pages do: the newest of everything, one statement after the other. Few rows, of which some are large."""
+    asked = sql.SQL("SELECT {} FROM {} ORDER BY id DESC LIMIT 3")
     return [[asked.format(release.names(table), sql.Identifier(table))] for table in KEPT]
 
 
@@ -112,7 +112,8 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Release]:
 @pytest.fixture(scope="module")
 def served(release: Release) -> list[Serving]:
     """The release before, after the tables were brought up to date under its feet."""
-    serving = [Serving(release, work(release)) for work in (reading, reading, writing, writing)]
+    patience = stretched(2)
+    serving = [Serving(release, work(release), patience) for work in (reading, reading, writing, writing)]
     for one in serving:
         one.start()
     try:
@@ -128,7 +129,7 @@ def served(release: Release) -> list[Serving]:
 @pytest.fixture(scope="module")
 def upgraded(release: Release, served: list[Serving]) -> Iterator[Server]:
     """This code on that database, started as people start it."""
-    with running(release.home, token=_token(), ANALYSIS_DELAY_SECONDS="0") as server:
+    with running(release.home, token=_token(), ANALYSIS_DELAY_SECONDS="0", **ONE_OF_EACH) as server:
         yield server
 
 
