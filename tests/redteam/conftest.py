@@ -1,12 +1,15 @@
 """A project with ten green runs and one quarantined test, made once; each disguise is tried on it and rolled back."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import pytest
+from django.db import transaction
 
 from dashboard.quarantine.services import Terms, quarantine_create
 from dashboard.quarantine.states import Action
+from dashboard.retention.quotas import quotas_recount
 from ingest.metadata import RunMetadata
 from ingest.models import Project, Test, Token
 from ingest.processing import upload_process
@@ -37,7 +40,16 @@ def _make() -> Shop:
         send(project, green, build_id=f"old{number}", branch="main")
     tests = list(Test.objects.filter(project=project, name="test_03"))
     quarantine_create(project=project, tests=tests, actor=ANNA, terms=Terms(), action=Action.QUARANTINE)
+    quotas_recount(project.pk)  # the first request would, and each row's is the first
     return Shop(project, token_create(project=project, name="ci", scope=Token.Scope.UPLOAD)[1])
+
+
+@contextmanager
+def undone() -> Iterator[None]:
+    """What is sent for one row is not there for the next."""
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)
 
 
 @pytest.fixture(scope="module")
