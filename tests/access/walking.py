@@ -111,8 +111,18 @@ def verdict(response: HttpResponseBase) -> str:
     return "yes"
 
 
-def observed(world: World, address: Address, method: str) -> tuple[str, ...]:
-    return tuple(verdict(ask(world, address, method, who)) for who in WHO)
+def let_in(address: Address) -> str:
+    """Who gets furthest there."""
+    return "upload" if address.route.startswith("api/") else "instance"
+
+
+def observed(world: World, address: Address, method: str) -> tuple[str, ...] | None:
+    """What comes of it for each of WHO; None where the address does not take the method from those who may most."""
+    furthest = let_in(address)
+    known = {furthest: verdict(ask(world, address, method, furthest))}
+    if known[furthest] == "405":
+        return None
+    return tuple(known.get(who) or verdict(ask(world, address, method, who)) for who in WHO)
 
 
 Key = tuple[str, str]
