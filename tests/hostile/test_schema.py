@@ -21,14 +21,14 @@ from schemathesis.core.parameters import ParameterLocation
 from ingest.models import Token
 from tests.access.conftest import committed, world
 from tests.access.world import World
+from tests.extent import repeats
 
 __all__ = ["committed", "world"]
 
 schemathesis.serializer.alias("application/gzip", "application/octet-stream")
 
-EXAMPLES = int(os.environ.get("SCHEMA_EXAMPLES", "3"))
-PARTS = 4
-"""The world is furnished once for each part of the operations."""
+EXAMPLES = int(os.environ.get("SCHEMA_EXAMPLES", repeats(2, 3)))
+COVERED = max(15, 5 * EXAMPLES)
 _CONFIG = {
     "generation": {"with-security-parameters": False},  # each request gets a token of ours
     "checks": {
@@ -126,9 +126,8 @@ def can_be_wrong(operation: APIOperation) -> bool:
 
 
 @pytest.mark.parametrize("mode", GenerationMode)
-@pytest.mark.parametrize("part", range(PARTS))
 def test_no_request_that_the_schema_can_make_is_answered_against_it(
-    part: int, mode: GenerationMode, world: World, within_the_test: None
+    mode: GenerationMode, world: World, within_the_test: None
 ) -> None:
     def test(operation: Any) -> None:
         addresses = ({"slug": "shop"}, there(world, operation))
@@ -142,23 +141,22 @@ def test_no_request_that_the_schema_can_make_is_answered_against_it(
 
         holds()
 
-    can = [operation for operation in operations()[part::PARTS] if mode.is_positive or can_be_wrong(operation)]
+    can = [operation for operation in operations() if mode.is_positive or can_be_wrong(operation)]
     told = wrong(can, test)
     assert not told, "\n\n".join(told)
 
 
-@pytest.mark.parametrize("part", range(PARTS))
 def test_every_boundary_and_wrong_method_of_an_operation_is_answered_as_its_schema_says(
-    part: int, world: World, within_the_test: None
+    world: World, within_the_test: None
 ) -> None:
     def test(operation: Any) -> None:
         cases = api().iter_coverage_cases(
             operation, generation_modes=list(GenerationMode), generation_config=api().config.generation_for()
         )
-        for number, case in enumerate(islice(cases, 5 * EXAMPLES)):
+        for number, case in enumerate(islice(cases, COVERED)):
             if not case.meta.is_negative_at(ParameterLocation.PATH):
                 case.path_parameters.update(there(world, operation))
             ask(world, case, SCOPES[number % len(SCOPES)])
 
-    told = wrong(operations()[part::PARTS], test)
+    told = wrong(operations(), test)
     assert not told, "\n\n".join(told)
