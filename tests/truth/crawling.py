@@ -1,7 +1,5 @@
 """Whether pages, files and API show the same numbers of one project; every difference in a sentence."""
 
-import csv
-import io
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -34,19 +32,10 @@ def differences(product: Product) -> list[str]:
     ]
 
 
-def _page(product: Product, name: str, *args: object, query: str = "") -> Page:
-    return Page(product.browser, product.address(name, *args) + query)
-
-
 def _differ(what: str, **said: object) -> Iterator[str]:
     """One sentence where not all say the same."""
     if len({repr(value) for value in said.values()}) > 1:
         yield f"{what}: " + ", ".join(f"{where} {value}" for where, value in said.items())
-
-
-def _csv(product: Product, page: str) -> list[dict[str, str]]:
-    response = product.browser.get(product.address(page), {"format": "csv"})
-    return list(csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode())))
 
 
 # -- tests -------------------------------------------------------------------------------------------------------
@@ -54,15 +43,13 @@ def _csv(product: Product, page: str) -> list[dict[str, str]]:
 
 def _states(product: Product) -> Iterator[str]:
     """How many tests are in each state: tiles, list, file, API."""
-    tiles = _page(product, "project").tree.xpath(
-        "//ul[contains(@class, 'fb-tiles')]//a[contains(@href, 'tests?state=')]"
-    )
+    tiles = product.page("project").tree.xpath("//ul[contains(@class, 'fb-tiles')]//a[contains(@href, 'tests?state=')]")
     shown = {tile.get("href").split("state=")[1]: first_number(tile.text_content()) for tile in tiles}
     stored = product.current["summary"]["states"]
-    in_file = Counter(row["state"] for row in _csv(product, "tests"))
+    in_file = Counter(row["state"] for row in product.spreadsheet("tests"))
     assert set(shown) == set(stored), "a state without a tile"
     for state, count in shown.items():
-        lead = _page(product, "tests", query=f"?state={state}").lead
+        lead = product.page("tests", query=f"?state={state}").lead
         total = product.api.read(f"tests?state={state}&page_size=1")["total"]
         listed = in_file[state]
         yield from _differ(state, tile=count, summary=stored[state], list=first_number(lead), file=listed, api=total)
@@ -70,9 +57,9 @@ def _states(product: Product) -> Iterator[str]:
 
 def _rates(product: Product) -> Iterator[str]:
     """Failures and runs of each listed test: the list's first page, its file and the API."""
-    in_file = {int(row["number"]): (int(row["failed"]), int(row["executed"])) for row in _csv(product, "tests")}
+    in_file = {int(row["number"]): (int(row["failed"]), int(row["executed"])) for row in product.spreadsheet("tests")}
     answers = {row["number"]: row for row in product.api.read("tests?sort=-low&page_size=100")["results"]}
-    for row in _page(product, "tests").rows():
+    for row in product.page("tests").rows():
         _, test = row.what
         answer = answers[test]
         shown = pair(row.cell("Failure rate"))
@@ -89,14 +76,14 @@ def _test_pages(product: Product) -> Iterator[str]:
         (row for row in product.tests.values() if row["failed"]), key=lambda row: (row["state"], -row["failed"])
     )
     for row in failed[:: max(len(failed) // TESTS_READ, 1)]:
-        page = _page(product, "test", row["number"])
+        page = product.page("test", row["number"])
         told, counted = pair(page.lead, "failed"), (row["failed"], row["executed"])
         if told is not None:
             yield from _differ(f"rate of test {row['number']}", page=told, file=counted)
         title = page.tree.xpath("//h1//*[contains(@class, 'fb-state')]")[0].text_content().strip()
         yield from _differ(f"state of test {row['number']}", page=title, file=row["state"])
     by_number = {row["number"]: row for row in product.tests.values()}
-    for newest in _page(product, "project").rows("//section[@aria-labelledby='newest']//li"):
+    for newest in product.page("project").rows("//section[@aria-labelledby='newest']//li"):
         row = by_number[newest.what[1]]
         told = pair(newest.text, "·")
         yield from _differ(f"rate of test {row['number']}", overview=told, file=(row["failed"], row["executed"]))
@@ -112,7 +99,7 @@ def _headline(product: Product) -> Iterator[str]:
     in_file = Counter(run["end"] for run in product.runs[-told["total"] :])
     yield from _differ("how runs ended", file={end: in_file[end] for end in ends}, api=ends)
     yield from _differ("runs", sum=sum(ends.values()), api=told["total"])
-    overview, lead = _page(product, "project"), _page(product, "runs").lead
+    overview, lead = product.page("project"), product.page("runs").lead
     shown = {first_number(found) for found in re.findall(r"\d[\d,]*", lead)}
     if missing := {told["total"], *ends.values()} - shown:
         yield f"how runs ended: the list's sentence lacks {sorted(missing)}: {lead}"
@@ -129,9 +116,9 @@ def _headline(product: Product) -> Iterator[str]:
 
 def _costs(product: Product) -> Iterator[str]:
     """Runs that each item blocked: Fix first, its file, Overview, the list of tests and the API."""
-    rows = _page(product, "priorities").rows()
+    rows = product.page("priorities").rows()
     first = [(fix.what, _blocked(fix.text)) for fix in _fixes(product)]
-    in_file = _csv(product, "priorities")
+    in_file = product.spreadsheet("priorities")
     blocked_alone = {row["number"]: row["blocked"] for row in product.tests.values()}
     for place, (row, answer, filed) in enumerate(zip(rows, product.priorities, in_file, strict=False)):
         shown = first_number(row.cell("Runs blocked"))
@@ -153,16 +140,16 @@ def _blocked(text: str) -> int:
 
 
 def _fixes(product: Product) -> list[Line]:
-    return _page(product, "project").rows("//section[@aria-labelledby='fix-first']//li")
+    return product.page("project").rows("//section[@aria-labelledby='fix-first']//li")
 
 
 def _savings(product: Product) -> Iterator[str]:
     """What fixing the first saves: both sentences, each row, the file and the API."""
-    answer, page = product.api.read("priorities"), _page(product, "priorities")
+    answer, page = product.api.read("priorities"), product.page("priorities")
     blocked = product.current["summary"]["blocked"]["runs"]
     yield from _differ("blocked runs", summary=blocked, totals=answer["totals"]["blocked"])
     saved: dict[int, tuple[int, int]] = {}
-    for row, item, filed in zip(page.rows(), product.priorities, _csv(product, "priorities"), strict=False):
+    for row, item, filed in zip(page.rows(), product.priorities, product.spreadsheet("priorities"), strict=False):
         told, said = pair(row.cell("Saved so far")), (item["saved_runs"], item["blocked_runs"])
         in_file = (int(filed["saved_runs"]), int(filed["blocked_runs"]))
         yield from _differ(f"saved with item {item['rank']}", page=told or (0, 0), api=said, file=in_file)
@@ -173,7 +160,7 @@ def _savings(product: Product) -> Iterator[str]:
     if most := product.current["summary"]["most"]:
         said = (most["runs"], most["blocked"])
         yield from _differ("caused by the first items", summary=said, item=saved.get(most["items"], said))
-        overview = _page(product, "project").lead
+        overview = product.page("project").lead
         if " caused " in overview:
             told = re.search(r"(\d[\d,]*) tests? caused (\d[\d,]*) of the (\d[\d,]*)", overview)
             assert told is not None, overview
@@ -189,7 +176,7 @@ def _run_pages(product: Product) -> Iterator[str]:
     """Red runs: how many tests failed, by group; what each is; and whether that agrees with how the run ended."""
     red = [run for run in product.runs if run["end"] not in ("passed", "failed", "gone")]
     for run in red[:: max(len(red) // RUNS_READ, 1)]:
-        page = _page(product, "run", run["run"])
+        page = product.page("run", run["run"])
         failing = run["failed"] + run["errored"]
         groups = {
             section.get("aria-labelledby").removeprefix("group-"): first_number(

@@ -1,5 +1,7 @@
 """What the product says of a project, read as people and programs read it: by the API and by the files of its pages."""
 
+import csv
+import io
 import json
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +13,7 @@ from django.urls import reverse
 from ingest.models import Project, Token
 from ingest.services import token_create
 from tests.api_client import Program
+from tests.truth.pages import Page
 
 Row = dict[str, Any]
 
@@ -61,6 +64,27 @@ class Product:
         response = self.browser.get(self.address(page, *args), {"format": "json"})
         rows: list[Row] = json.loads(b"".join(response.streaming_content))
         return rows
+
+    def page(self, name: str, *args: object, query: str = "") -> Page:
+        """A page, asked for once however often it is read."""
+        address = self.address(name, *args) + query
+        return self._pages.setdefault(address, Page(self.browser, address))
+
+    def spreadsheet(self, page: str) -> list[dict[str, str]]:
+        """The same list as a file of CSV, asked for once."""
+        if page not in self._spreadsheets:
+            response = self.browser.get(self.address(page), {"format": "csv"})
+            text = b"".join(response.streaming_content).decode()
+            self._spreadsheets[page] = list(csv.DictReader(io.StringIO(text)))
+        return self._spreadsheets[page]
+
+    @cached_property
+    def _pages(self) -> dict[str, Page]:
+        return {}
+
+    @cached_property
+    def _spreadsheets(self) -> dict[str, list[dict[str, str]]]:
+        return {}
 
     def address(self, page: str, *args: object) -> str:
         return reverse(page, args=(self.project.slug, *args))
