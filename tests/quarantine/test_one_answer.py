@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from itertools import count, islice
+from itertools import chain, count, islice
 from typing import Any
 
 import pytest
@@ -40,6 +40,8 @@ from tests.quarantine.conftest import ANNA, Quarantined, case, report, suite
 HISTORIES = 50
 OFTEN = 5
 """Each answer is compared at least so many times."""
+RARE = 51
+"""The seed of a history that looks like a problem of the infrastructure and is no incident: two of fifty do."""
 SENTENCES = (
     "infrastructure incident",
     "looks like an infrastructure problem",
@@ -76,8 +78,8 @@ SMALL = Settings(
 
 
 def histories() -> Iterator[tuple[int, History]]:
-    """By seed; one with too few commits for anything to happen is no history."""
-    for seed in count():
+    """By seed, the rare one first; one with too few commits for anything to happen is no history."""
+    for seed in chain([RARE], (seed for seed in count() if seed != RARE)):
         try:
             yield seed, simulate(replace(SMALL, seed=seed))
         except ValueError:
