@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.client.conftest import CLIENT
+from tests.client.starter import start
 
 SAMPLE = """
 def test_good() -> None:
@@ -36,16 +37,7 @@ def flakeboard(
     *arguments: str, cwd: Path, environ: dict[str, str], timeout: int = 300
 ) -> subprocess.CompletedProcess[str]:
     """Run it; what it printed and its exit code."""
-    return subprocess.run(
-        [sys.executable, "-m", "flakeboard", *arguments],
-        cwd=str(cwd),
-        env=environ_with(**environ),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=timeout,
-        check=False,
-    )
+    return start("flakeboard", *arguments, cwd=cwd, environ=environ_with(**environ), timeout=timeout)
 
 
 def python(code: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from tests.client.test_schedule_options import BUILD, IDS, NOTHING, answer, spli
 
 __all__ = ["suite"]
 
-PYTEST = ("--", "python3", "-m", "pytest", "-p", "no:cacheprovider")
+PYTEST = ("--", sys.executable, "-m", "pytest", "-p", "no:cacheprovider")
 
 
 def listed(path: Path) -> list[str]:

@@ -13,6 +13,7 @@ from flakeboard import runners
 
 from tests.client.commands import environ_with, flakeboard
 from tests.client.misbehaving import PASSED, Misbehaving, error
+from tests.client.starter import start
 
 FILES = {
     "test_a.py": "def test_1():\n    pass\n\ndef test_2():\n    pass\n",
@@ -32,27 +33,8 @@ def suite(tmp_path: Path) -> Path:
 
 def session(folder: Path, *options: str, plugins: tuple[str, ...] = (), **environ: Any) -> subprocess.CompletedProcess:
     added = [word for plugin in plugins for word in ("-p", plugin)]
-    return subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-p",
-            "flakeboard.pytest_plugin",
-            "-p",
-            "no:cacheprovider",
-            "-v",
-            *added,
-            *options,
-        ],
-        cwd=str(folder),
-        env=environ_with(PYTEST_DISABLE_PLUGIN_AUTOLOAD="1", **environ),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    own = ("-p", "flakeboard.pytest_plugin", "-p", "no:cacheprovider", "-v")
+    return start("pytest", *own, *added, *options, cwd=folder, environ=environ_with(**environ), timeout=120)
 
 
 def ran(done: subprocess.CompletedProcess) -> list[str]:
