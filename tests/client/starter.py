@@ -30,19 +30,20 @@ KNOWN = {"PYTHONPATH", "PYTHONDONTWRITEBYTECODE"}
 
 
 def start(
-    module: str, *words: str, cwd: Path, environ: dict[str, str], apart: bool = False, timeout: int = 300
+    module: str,
+    *words: str,
+    cwd: Path,
+    environ: dict[str, str],
+    apart: bool = False,
+    timeout: int = 300,
+    python: str = sys.executable,
 ) -> subprocess.CompletedProcess[str]:
     """`python -m module words`; what it printed and its exit code. Errors are apart where that is wanted."""
-    if not hasattr(os, "fork") or any(name.startswith("PYTHON") and name not in KNOWN for name in environ):
-        return _start_anew(module, words, cwd, environ, apart, timeout)
-    return _starter().start([module, *words], cwd, environ, apart, timeout)
-
-
-def _start_anew(
-    module: str, words: tuple[str, ...], cwd: Path, environ: dict[str, str], apart: bool, timeout: int
-) -> subprocess.CompletedProcess[str]:
+    heeded = not any(name.startswith("PYTHON") and name not in KNOWN for name in environ)
+    if python == sys.executable and hasattr(os, "fork") and heeded:
+        return _starter().start([module, *words], cwd, environ, apart, timeout)
     return subprocess.run(
-        [sys.executable, "-m", module, *words],
+        [python, "-m", module, *words],
         cwd=str(cwd),
         env=environ,
         stdout=subprocess.PIPE,

@@ -16,6 +16,7 @@ from flakeboard.schedules.coverage_file import read_coverage
 
 from tests.client.commands import environ_with, flakeboard
 from tests.client.misbehaving import Misbehaving
+from tests.client.starter import start
 from tests.client.test_concerns import git
 from tests.client.test_schedule_options import BUILD, IDS, answer, suite
 
@@ -46,8 +47,8 @@ def data_file(path: Path, lines: Any = (), arcs: Any = ()) -> Path:
         connection.execute("INSERT INTO context VALUES (?, ?)", (number, name))
     for file, context, *numbers in lines:
         connection.execute("INSERT INTO line_bits VALUES (?, ?, ?)", (files[file], contexts[context], bits(*numbers)))
-    for file, context, start, end in arcs:
-        connection.execute("INSERT INTO arc VALUES (?, ?, ?, ?)", (files[file], contexts[context], start, end))
+    for file, context, first, last in arcs:
+        connection.execute("INSERT INTO arc VALUES (?, ?, ?, ?)", (files[file], contexts[context], first, last))
     connection.commit()
     connection.close()
     return path
@@ -158,16 +159,10 @@ def test_a_coverage_file_is_for_orders_by_coverage(checkout: Path, server: Misbe
 
 
 def test_tests_are_told_apart_only_where_coverage_runs(suite: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "flakeboard.pytest_plugin", "--flakeboard-coverage"],
-        cwd=str(suite),
-        env=environ_with(PYTEST_DISABLE_PLUGIN_AUTOLOAD="1"),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    words = ("-p", "flakeboard.pytest_plugin", "--flakeboard-coverage")
+    done = start("pytest", *words, cwd=suite, environ=environ_with())
     assert done.returncode == 4
-    assert "coverage.py does not run" in done.stderr + done.stdout
+    assert "coverage.py does not run" in done.stdout
 
 
 def test_each_test_has_a_context_and_shared_fixtures_have_none(suite: Path) -> None:

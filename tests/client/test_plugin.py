@@ -14,6 +14,7 @@ import pytest
 
 from tests.client.commands import environ_with, flakeboard
 from tests.client.misbehaving import ACCEPTED, PASSED, TOKEN, Misbehaving, error
+from tests.client.starter import start
 
 SAMPLE = """
 import time
@@ -139,16 +140,8 @@ ENDINGS = {
 def session(folder: Path, *options: str, source: str | None = None, **environ: Any) -> subprocess.CompletedProcess[str]:
     if source is not None:
         (folder / "test_sample.py").write_text(source)
-    return subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "flakeboard.pytest_plugin", "-p", "no:cacheprovider", *options],
-        cwd=str(folder),
-        env=environ_with(PYTEST_DISABLE_PLUGIN_AUTOLOAD="1", **environ),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    own = ("-p", "flakeboard.pytest_plugin", "-p", "no:cacheprovider")
+    return start("pytest", *own, *options, cwd=folder, environ=environ_with(**environ), timeout=120)
 
 
 def cases_of(path: Path) -> list[ET.Element]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 
 from tests.client.commands import CLIENT, environ_with
 from tests.client.provision import oldest_python_with_pytest
+from tests.client.starter import start
 from tests.client.values.forms import write_forms
 
 PLUGIN = ("-p", "flakeboard.pytest_plugin")
@@ -19,9 +19,8 @@ PLUGIN = ("-p", "flakeboard.pytest_plugin")
 
 def session(folder: Path, *words: str, python: str = sys.executable) -> tuple[int, str]:
     """The exit code and the output, without what differs from run to run."""
-    command = [python, "-m", "pytest", "-p", "no:cacheprovider", *words]
-    environ = environ_with(PYTHONPATH=f"{CLIENT}:{folder}", COLUMNS="100", PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
-    done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, check=False)
+    environ = environ_with(PYTHONPATH=f"{CLIENT}:{folder}", COLUMNS="100")
+    done = start("pytest", "-p", "no:cacheprovider", *words, cwd=folder, environ=environ, apart=True, python=python)
     output = re.sub(r"in \d+\.\d+s", "in 0s", done.stdout)
     lines = [line for line in output.splitlines() if not line.startswith("plugins:") and "generated xml" not in line]
     return done.returncode, re.sub(r"0x[0-9a-f]+", "0x", "\n".join(lines))

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 
 from tests.client.commands import environ_with
+from tests.client.starter import start
 from tests.lab.kit.truth import KIT, names
 from tests.paths import ROOT
 
@@ -27,8 +26,8 @@ def test_the_readme_has_the_same_table() -> None:
 
 
 def test_stable_twins_pass() -> None:
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:randomly", *(truth.twin for truth in KIT)]
-    done = subprocess.run(command, cwd=FOLDER, env=environ_with(), capture_output=True, text=True, check=False)
+    words = ("-q", "-p", "no:randomly", *(truth.twin for truth in KIT))
+    done = start("pytest", *words, cwd=FOLDER, environ=environ_with())
     assert "26 passed" in done.stdout, done.stdout[-2_000:]
 
 

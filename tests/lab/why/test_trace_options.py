@@ -15,6 +15,7 @@ from flakeboard.traces.trace import TraceFile
 from tests.client.commands import environ_with
 from tests.client.misbehaving import ACCEPTED, Misbehaving, error
 from tests.client.provision import oldest_python_with_pytest
+from tests.client.starter import start
 
 SUITE = """
 import random, time
@@ -53,10 +54,8 @@ class TestCase(unittest.TestCase):
 def session(
     folder: Path, *options: str, python: str = sys.executable, **environ: str
 ) -> subprocess.CompletedProcess[str]:
-    command = [python, "-m", "pytest", "-q", "-p", "flakeboard.pytest_plugin", "-p", "no:cacheprovider", *options]
-    return subprocess.run(
-        command, cwd=str(folder), env=environ_with(**environ), capture_output=True, text=True, check=False
-    )
+    words = ("-q", "-p", "flakeboard.pytest_plugin", "-p", "no:cacheprovider", *options)
+    return start("pytest", *words, cwd=folder, environ=environ_with(**environ), apart=True, python=python)
 
 
 def traces(folder: Path, name: str = "flakeboard-trace.jsonl") -> TraceFile:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from flakeboard.why.parameters import Parameters
 from flakeboard.why.trials import Trial
 
 from tests.client.commands import environ_with
+from tests.client.starter import start
 
 TEST = "test_it.py::test"
 WAIT = Site("test_it.py", "test", "threading.Event.wait", 1, 7)
@@ -249,9 +249,7 @@ def test_fishers_chance_and_the_bound() -> None:
 
 
 def why(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environ = environ_with(PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
-    command = [sys.executable, "-m", "flakeboard", "why", *arguments]
-    return subprocess.run(command, cwd=str(folder), env=environ, capture_output=True, text=True, check=False)
+    return start("flakeboard", "why", *arguments, cwd=folder, environ=environ_with(), apart=True)
 
 
 EVERY_OTHER = """
