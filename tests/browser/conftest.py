@@ -19,6 +19,8 @@ LOOKS = [("desk", "light"), ("phone", "dark")]
 """Width and theme: each of both is seen once, and every page is opened twice, not four times."""
 NO_OTHER_HOST = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
 """The browser itself refuses; routes of Playwright would do it too, and turn off the cache of every page."""
+NO_GRAPHICS = ("--disable-gpu", "--disable-software-rasterizer")
+"""Nobody looks at these windows, and no page needs a graphics card: to imitate one takes a process and its time."""
 Open = Callable[..., Page]
 
 
@@ -51,7 +53,7 @@ def browser() -> Iterator[Browser]:
         pytest.fail(NO_BROWSER, pytrace=False)
     with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-        browser = playwright.chromium.launch(executable_path=found, args=[NO_OTHER_HOST])
+        browser = playwright.chromium.launch(executable_path=found, args=[NO_OTHER_HOST, *NO_GRAPHICS])
         yield browser
         browser.close()
 
