@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 STANDARD = "argparse ast base64 concurrent.futures configparser csv difflib doctest email.parser email.mime.text fnmatch gzip hashlib"
 STANDARD += (
@@ -54,6 +54,33 @@ def start(
     )
 
 
+def begin(module: str, *words: str, cwd: Path, environ: dict[str, str], output: Path) -> Started:
+    """The same without waiting for it, and what it prints goes to a file. One at a time."""
+    return _starter().begin([module, *words], cwd, environ, [str(output)])
+
+
+class Started:
+    """A process that was forked: who waits for it can do something else meanwhile."""
+
+    def __init__(self, answers: IO[bytes]) -> None:
+        self._answers = answers
+        self._pid = int(answers.readline())
+        self._code: int | None = None
+
+    def poll(self, seconds: float = 0) -> int | None:
+        """Its exit code, or none as long as it runs; for so long it is waited for."""
+        if self._code is None and select.select([self._answers], [], [], seconds)[0]:
+            self._code = int(self._answers.readline())
+        return self._code
+
+    def end(self) -> int:
+        if self.poll() is None:
+            os.kill(self._pid, signal.SIGKILL)
+            self._code = int(self._answers.readline())
+        assert self._code is not None
+        return self._code
+
+
 class _Starter:
     """The process that forks, from outside."""
 
@@ -67,20 +94,22 @@ class _Starter:
             bufsize=0,  # what waits to be read waits in the pipe, where select sees it
         )
 
+    def begin(self, words: list[str], cwd: Path, environ: dict[str, str], outputs: list[str]) -> Started:
+        wish = {"words": words, "cwd": str(cwd), "environ": environ, "outputs": outputs}
+        assert self._process.stdin and self._process.stdout
+        self._process.stdin.write(json.dumps(wish).encode() + b"\n")
+        return Started(self._process.stdout)
+
     def start(
         self, words: list[str], cwd: Path, environ: dict[str, str], apart: bool, timeout: int
     ) -> subprocess.CompletedProcess[str]:
         with tempfile.TemporaryDirectory() as folder:
             outputs = [str(Path(folder) / name) for name in (("out", "err") if apart else ("out",))]
-            wish = {"words": words, "cwd": str(cwd), "environ": environ, "outputs": outputs}
-            assert self._process.stdin and self._process.stdout
-            self._process.stdin.write(json.dumps(wish).encode() + b"\n")
-            pid = int(self._process.stdout.readline())
-            if not select.select([self._process.stdout], [], [], timeout)[0]:
-                os.kill(pid, signal.SIGKILL)
-                self._process.stdout.readline()
+            started = self.begin(words, cwd, environ, outputs)
+            ended = started.poll(timeout) is not None
+            code = started.end()
+            if not ended:
                 raise subprocess.TimeoutExpired(words, timeout)
-            code = int(self._process.stdout.readline())
             printed = [Path(output).read_text() for output in outputs]
         return subprocess.CompletedProcess(words, code, printed[0], printed[1] if apart else None)
 

@@ -1,8 +1,6 @@
 """The real gate for a client in a process of its own: its requests are answered here, inside the test's transaction."""
 
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +13,7 @@ from django.test import Client
 from dashboard.quarantine.models import GateDecision
 from ingest.models import Project
 from tests.client.commands import environ_with
+from tests.client.starter import Started, begin
 
 _PASSED_ON = ("Authorization", "Idempotency-Key")
 
@@ -69,29 +68,22 @@ class Board:
 
     def start(self, words: Sequence[str], folder: Path, environ: Mapping[str, str]) -> Ran:
         before = set(GateDecision.objects.filter(project=self.project).values_list("pk", flat=True))
-        with HTTPServer(("127.0.0.1", 0), _Handler) as server, (folder.parent / f"{folder.name}.log").open("w+") as log:
+        log = folder.parent / f"{folder.name}.log"
+        log.unlink(missing_ok=True)
+        with HTTPServer(("127.0.0.1", 0), _Handler) as server:
             server.timeout = 0.02
             where = {"FLAKEBOARD_URL": f"http://127.0.0.1:{server.server_address[1]}"}
             where |= {"FLAKEBOARD_PROJECT": self.project.slug, "FLAKEBOARD_TOKEN": self.token}
-            process = subprocess.Popen(
-                [sys.executable, "-m", "flakeboard", *words],
-                cwd=folder,
-                env=environ_with(**where, **environ),
-                stdout=log,
-                stderr=subprocess.STDOUT,
-            )
+            process = begin("flakeboard", *words, cwd=folder, environ=environ_with(**where, **environ), output=log)
             try:
                 _serve(server, process)
             finally:
-                process.kill()
-                process.wait()
-            log.seek(0)
-            output = log.read()
+                code = process.end()
         made = GateDecision.objects.filter(project=self.project).exclude(pk__in=before).order_by("pk")
-        return Ran(process.returncode, output, list(made))
+        return Ran(code, log.read_text(), list(made))
 
 
-def _serve(server: HTTPServer, process: subprocess.Popen[bytes], seconds: float = 300) -> None:
+def _serve(server: HTTPServer, process: Started, seconds: float = 300) -> None:
     """Answer until the client ends. The limit ends a test that hangs; no test waits for it."""
     deadline = time.monotonic() + seconds
     while process.poll() is None:

@@ -232,6 +232,7 @@ GO = Suite(
 _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
 <modelVersion>4.0.0</modelVersion><groupId>example</groupId><artifactId>shop</artifactId><version>1</version>
 <properties><project.build.sourceEncoding>UTF-8</project.build.sourceEncoding>
+<argLine>-XX:TieredStopAtLevel=1 -XX:+UseSerialGC</argLine>
 <maven.compiler.source>11</maven.compiler.source><maven.compiler.target>11</maven.compiler.target></properties>
 <dependencies>
 <dependency><groupId>org.junit.jupiter</groupId><artifactId>junit-jupiter</artifactId><version>debian</version><type>pom</type>
