@@ -55,11 +55,8 @@ def test_a_red_pull_request_is_explained(anonymous: Open, person: object, demo: 
     expect(page.locator(".fb-lead.fb-answer")).to_contain_text(f"{known['failed']} of {known['executed']}")
 
 
-def test_whether_teams_are_better_than_last_month_takes_two_clicks(page: Page, demo: Demo) -> None:
-    page.goto(reverse("home"))
-    page.get_by_role("link", name="Simulated").first.click()
-    page.get_by_role("navigation", name="Pages of this project").get_by_role("link", name="Insights").click()
-    expect(page).to_have_url(re.compile(re.escape(demo.at("trends"))))
+def test_trends_lead_to_what_they_count_and_are_saved_as_pictures(page: Page, demo: Demo) -> None:
+    page.goto(demo.at("trends"))
     compared = demo.api.read("trends")["comparison"]
     expect(page.locator(".fb-answer")).to_contain_text(
         "compare with last month" if not compared["before"]["runs"] else "last month"
