@@ -15,6 +15,13 @@
   show();
   system.addEventListener("change", show);
   addEventListener("storage", (event) => { if (event.key === key) show(); });
+  // Paper is white: page and charts are printed in light colours, and shown as before afterwards.
+  let shown = null;
+  addEventListener("beforeprint", () => {
+    shown = document.documentElement.getAttribute("data-bs-theme");
+    document.documentElement.setAttribute("data-bs-theme", "light");
+  });
+  addEventListener("afterprint", () => document.documentElement.setAttribute("data-bs-theme", shown || wanted()));
   document.addEventListener("click", (event) => {
     if (event.target.closest("[data-theme-toggle]")) {
       choose(document.documentElement.getAttribute("data-bs-theme") === "dark" ? "light" : "dark");

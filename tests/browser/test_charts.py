@@ -42,14 +42,31 @@ def test_every_chart_is_drawn(signed_in: Open, width: str, theme: str) -> None:
     assert_accessible(page)
 
 
+BAR = "getComputedStyle(document.querySelector('#burst_lengths .point path')).fill"
+LIGHT_BAR, DARK_BAR = "rgb(184, 67, 10)", "rgb(255, 138, 76)"
+
+
 def test_a_switch_of_theme_draws_charts_in_its_colours(page: Page) -> None:
-    bar = "getComputedStyle(document.querySelector('#burst_lengths .point path')).fill"
     page.goto("/charts?only=burst_lengths")
     settled(page)
-    light = page.evaluate(bar)
+    light = page.evaluate(BAR)
     page.get_by_role("button", name="Switch between light and dark").click()
     settled(page)
-    assert (light, page.evaluate(bar)) == ("rgb(184, 67, 10)", "rgb(255, 138, 76)")
+    assert (light, page.evaluate(BAR)) == (LIGHT_BAR, DARK_BAR)
+
+
+def test_a_dark_page_is_printed_in_light_colours_and_stays_dark(signed_in: Open) -> None:
+    page = signed_in(theme="dark")
+    page.goto("/charts?only=burst_lengths")
+    settled(page)
+    words = "getComputedStyle(document.querySelector('.fb-chart-title')).color"
+    page.evaluate(
+        f"() => {{ matchMedia('print').onchange = (on) => {{ if (on.matches) window.printed = [{BAR}, {words}]; }}; }}"
+    )
+    page.pdf()
+    assert page.evaluate("window.printed") == [LIGHT_BAR, "rgb(17, 17, 17)"]
+    settled(page)
+    assert page.evaluate(BAR) == DARK_BAR
 
 
 def test_a_chart_that_htmx_swaps_in_is_drawn_too(page: Page) -> None:
