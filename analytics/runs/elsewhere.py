@@ -79,7 +79,7 @@ def whose_sentence(found: Elsewhere, broken: Broken | None, run: Run, branch: st
     """A sentence on whose change the failure points to, or an empty string if it points to none."""
     parts = []
     if broken is not None and run.pull_request:
-        parts.append(f"also failing on {branch} since {_ago(run.placed_at - broken.placed_at)} (run {broken.run})")
+        parts.append(f"also failing on {branch} for {_ago(run.placed_at - broken.placed_at)}, since run {broken.run}")
     elif run.pull_request:
         parts.append(_in_request(found, branch))
     if found.others:

@@ -81,6 +81,6 @@ def test_the_run_page_says_where_else_it_failed(send: Send, project: Project, ad
         )
     analysis = analysis_refresh(project=project)
     page = admin_client.get(reverse("run", args=(project.slug, run.pk))).content.decode()
-    assert f"Also failing on main since 3 h (run {broken.pk})." in page
+    assert f"Also failing on main for 3 h, since run {broken.pk}." in page
     assert "Failed in all 3 runs of this pull request, never on main: very likely this change." in page
     assert analysis.summary["runs"]["regression"] == 4, "the commit that broke it, and three runs of the pull request"
