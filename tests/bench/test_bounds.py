@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from analytics.kernel.tails import pareto
 from bench.bounds import formulas, intervals, published
 from bench.bounds.distributions import LIGHT, drawn
 from bench.bounds.promises import bounds_of, kept
@@ -41,6 +42,13 @@ def test_published_fit_is_the_one_of_greatest_likelihood() -> None:
     y = stats.genpareto.rvs(0.2, size=200, random_state=np.random.default_rng(1))
     shape, _ = published.most_likely(y[None, :])
     assert shape[0] == pytest.approx(stats.genpareto.fit(y, floc=0)[0], abs=0.02)
+
+
+def test_distances_of_many_samples_are_those_of_each() -> None:
+    samples = np.random.default_rng(3).exponential(size=(4, 60))
+    shape, scale = published.most_likely(samples)
+    expected = [pareto.anderson_darling(*row) for row in zip(samples, shape, scale, strict=True)]
+    assert published.distances(samples, shape, scale) == pytest.approx(expected, rel=1e-12)
 
 
 def test_tail_is_compared_with_that_of_scipy() -> None:
