@@ -12,6 +12,8 @@ from flakeboard.bounds.series import SiteSeries
 from flakeboard.bounds.variance import clopper_pearson
 
 _DAYS = 30
+_LEAST_A_MONTH = 0.05
+"""What is rarer is told in years."""
 _MEASURES = {"share": "share of its tolerance", "difference": "difference to its bound"}
 
 
@@ -78,9 +80,7 @@ def _site_lines(site: Mapping[str, Any], body: Mapping[str, Any]) -> list[str]:
         share = f"{own['failed']:,} of {own['of']:,} failed ({own['low']:.1%} to {own['high']:.1%})"
         return [f"{where}   {share}; values {site['least']:.6g} to {site['most']:.6g}"]
     shown = conclusion["bound"]
-    measure = {"share": "share of its tolerance", "difference": "difference to its bound"}.get(
-        conclusion["kind"], "value"
-    )
+    measure = _MEASURES.get(conclusion["kind"], "value")
     text = [f"{where}   {measure} {conclusion['op']} {shown:.6g}" if shown is not None else f"{where}   {measure}"]
     if conclusion["least"] is not None:
         text[0] += f"   values {conclusion['least']:.6g} to {conclusion['most']:.6g}"
@@ -99,13 +99,20 @@ def _site_lines(site: Mapping[str, Any], body: Mapping[str, Any]) -> list[str]:
     return text
 
 
-def monthly(conclusion: Mapping[str, Any], runs_a_day: float | None) -> str:
+def monthly(conclusion: Mapping[str, Any], runs_a_day: float | None, has_fixed_seeds: bool) -> str:
     """How many failures a month the present and the proposed bound make."""
     present = conclusion["present"]
     if not runs_a_day or not present or conclusion["proposal"]["word"] != "write":
         return ""
-    now, then = (share * runs_a_day * _DAYS for share in (present["share"], conclusion["tolerated"]))
-    return f"  At {runs_a_day:.3g} runs a day that is {now:.2g} failures a month now, and at most {then:.2g} then."
+    now, then = (_pace(share * runs_a_day * _DAYS) for share in (present["share"], conclusion["tolerated"]))
+    free = " and with its seeds left free" if has_fixed_seeds else ""
+    return f"  At {runs_a_day:.3g} runs a day{free} that is {now} now, and at most {then} then."
+
+
+def _pace(a_month: float) -> str:
+    if a_month < _LEAST_A_MONTH:
+        return f"a failure in {1 / (12 * a_month):,.0f} years"
+    return f"{a_month:.2g} failures a month"
 
 
 def write_patch(findings: Findings, body: Mapping[str, Any], folder: str) -> str:

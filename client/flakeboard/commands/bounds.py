@@ -151,14 +151,19 @@ def _print(
         if options.json:
             continue
         text = lines(findings, body)
-        day = (findings.answer or {}).get("runs_a_day")
-        text += (
-            [line for site in body["sites"] if (line := monthly(site["conclusion"], day))] if findings.answer else []
-        )
+        text += _months(findings, body)
         text += [f"The change is in {written}; apply it with: git apply {written}"] if written else []
         text += [body["url"]] if body["url"] and body["stored"] else []
         for line in text:
             console.write(_indented(line))
+
+
+def _months(findings: Findings, body: Mapping[str, Any]) -> list[str]:
+    if not findings.answer:
+        return []
+    day = findings.answer.get("runs_a_day")
+    sentences = [monthly(site["conclusion"], day, bool(findings.seeds)) for site in body["sites"]]
+    return [line for line in sentences if line]
 
 
 def _indented(line: str) -> str:

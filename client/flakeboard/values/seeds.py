@@ -16,8 +16,11 @@ _SETTERS = {
     "torch": ("manual_seed",),
     "tensorflow.random": ("set_seed",),
 }
+_NAMES = ("seed", "a")
+"""Of the argument that is the seed."""
 _LARGEST = 2**32
-_OWN = os.path.dirname(os.path.abspath(__file__))
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+"""Of the client, which may lie within the project."""
 
 
 class SeedWatch:
@@ -32,7 +35,7 @@ class SeedWatch:
         self._imports = ImportWatch(("numpy.random", "torch", "tensorflow"), self._imported)
         self._kept: list[tuple[Any, str, Any]] = []
         self.places: dict[str, None] = {}
-        """Where the project's own code sets seeds: file and line."""
+        """Where the project's own code sets seeds, itself or by a library: file and line."""
 
     def start(self) -> None:
         self._watch("random", random)
@@ -75,7 +78,8 @@ class SeedWatch:
         @functools.wraps(original)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
             self._note(sys._getframe(1), args, kwargs)
-            return original(*self._varied(args, takes_none), **{k: self._plus(v) for k, v in kwargs.items()})
+            varied, named = self._varied(args, kwargs, takes_none)
+            return original(*varied, **named)
 
         return wrapper
 
@@ -89,16 +93,25 @@ class SeedWatch:
 
         def make(self: Any, *args: Any, **kwargs: Any) -> None:
             watch._note(sys._getframe(1), args, kwargs)
-            varied = watch._varied(args, not kwargs)
-            original.__init__(self, *varied, **{k: watch._plus(v) for k, v in kwargs.items()})
+            varied, named = watch._varied(args, kwargs, takes_none=True)
+            original.__init__(self, *varied, **named)
 
         return _Kind(original.__name__, (original,), {"__init__": make, "__module__": original.__module__})
 
-    def _varied(self, args: tuple[Any, ...], takes_none: bool) -> tuple[Any, ...]:
-        if takes_none and (not args or args[0] is None) and not self._keeps:
+    def _varied(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], takes_none: bool
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments for this run: the seed is the first of them, or has a name; others, as `version`, stay."""
+        name = next((name for name in _NAMES if name in kwargs), "")
+        seed = kwargs[name] if name else args[0] if args else None
+        if takes_none and seed is None and not self._keeps:
             self._unseeded += 1
-            return ((self._number * 1_000_003 + self._unseeded) % _LARGEST, *args[1:])
-        return (self._plus(args[0]), *args[1:]) if args else args
+            seed = (self._number * 1_000_003 + self._unseeded) % _LARGEST
+        elif not name and not args:
+            return args, kwargs
+        else:
+            seed = self._plus(seed)
+        return (args, {**kwargs, name: seed}) if name else ((seed, *args[1:]), kwargs)
 
     def _plus(self, seed: Any) -> Any:
         if self._keeps or type(seed) is not int:
@@ -106,8 +119,15 @@ class SeedWatch:
         return (seed + self._number) % _LARGEST
 
     def _note(self, frame: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        given = [*args[:1], *kwargs.values()]
-        path = frame.f_code.co_filename
-        inside = os.path.abspath(path).startswith(self._root + os.sep) and not path.startswith(_OWN)
-        if inside and "site-packages" not in path and any(type(value) is int for value in given):
-            self.places[f"{os.path.relpath(path, self._root).replace(os.sep, '/')}:{frame.f_lineno}"] = None
+        """The line of the project that sets a seed, or hands one to a library, as in `split(x, random_state=7)`."""
+        if not any(type(value) is int for value in [*args[:1], *map(kwargs.get, _NAMES)]):
+            return
+        while frame is not None and not self._is_own(frame.f_code.co_filename):
+            frame = frame.f_back
+        if frame is not None:
+            path = os.path.relpath(frame.f_code.co_filename, self._root).replace(os.sep, "/")
+            self.places[f"{path}:{frame.f_lineno}"] = None
+
+    def _is_own(self, path: str) -> bool:
+        is_inside = os.path.abspath(path).startswith(self._root + os.sep)
+        return is_inside and "site-packages" not in path and not path.startswith(_PACKAGE)

@@ -176,8 +176,14 @@ def test_answer_without_a_server_counts() -> None:
 
 def test_month_of_a_bound() -> None:
     conclusion: dict[str, Any] = {"present": {"share": 0.05}, "tolerated": 0.001, "proposal": {"word": "write"}}
-    assert monthly(conclusion, 20.0) == "  At 20 runs a day that is 30 failures a month now, and at most 0.6 then."
-    assert monthly(conclusion, None) == ""
+    now = "30 failures a month now, and at most 0.6 failures a month then."
+    assert monthly(conclusion, 20.0, has_fixed_seeds=False) == f"  At 20 runs a day that is {now}"
+    assert monthly(conclusion, 20.0, has_fixed_seeds=True) == (
+        f"  At 20 runs a day and with its seeds left free that is {now}"
+    )
+    seldom = monthly(conclusion, 0.1, has_fixed_seeds=False)
+    assert seldom == "  At 0.1 runs a day that is 0.15 failures a month now, and at most a failure in 28 years then."
+    assert monthly(conclusion, None, has_fixed_seeds=False) == ""
 
 
 def test_wrong_options_are_refused() -> None:
