@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import exp, log, log10
+from statistics import median
 
 from dashboard.charts import palette
 from dashboard.charts.figure import Figure, Table, Trace, bars, figure, note, scatter
@@ -9,6 +11,8 @@ from dashboard.charts.figure import Figure, Table, Trace, bars, figure, note, sc
 _BINS = 30
 _LEAST_SHARE = 1e-5
 """The log axis ends here: nothing more seldom is ever claimed."""
+_WIDEST = 300.0
+"""How many times the usual value fit on an axis of equal steps; what reaches farther is shown by powers of ten."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,12 @@ class ValueTail:
     low: tuple[float, ...] = ()
     high: tuple[float, ...] = ()
 
+    @property
+    def is_wide(self) -> bool:
+        """Whether values and bounds are so far apart that most would lie on one line at the edge."""
+        shown = [each for each in (min(self.values), max(self.values), self.bound, self.proposed) if each is not None]
+        return min(shown) > 0 and max(shown) > _WIDEST * median(self.values)
+
 
 @dataclass(frozen=True)
 class _Bin:
@@ -32,7 +42,14 @@ class _Bin:
     count: int
 
 
-def _bins(values: Sequence[float]) -> list[_Bin]:
+def _bins(data: ValueTail) -> list[_Bin]:
+    if not data.is_wide:
+        return _equal_bins(data.values)
+    by_power = _equal_bins([log(value) for value in data.values])
+    return [_Bin(exp(each.start), exp(each.end), each.count) for each in by_power]
+
+
+def _equal_bins(values: Sequence[float]) -> list[_Bin]:
     least, most = min(values), max(values)
     width = most / _BINS - least / _BINS
     if width <= 0:
@@ -43,8 +60,12 @@ def _bins(values: Sequence[float]) -> list[_Bin]:
     return [_Bin(least + place * width, least + (place + 1) * width, count) for place, count in enumerate(counts)]
 
 
-def _histogram(bins: Sequence[_Bin]) -> Trace:
-    centres = [each.start / 2 + each.end / 2 for each in bins]
+def _histogram(data: ValueTail) -> Trace:
+    bins = _bins(data)
+    if data.is_wide:
+        centres = [exp((log(each.start) + log(each.end)) / 2) for each in bins]
+    else:
+        centres = [each.start / 2 + each.end / 2 for each in bins]
     hover = "%{y:,} runs near %{x:.4g}<extra></extra>"
     counts = [each.count for each in bins]
     return bars(centres, counts, "values", palette.MAIN, yaxis="y2", hovertemplate=hover)
@@ -95,7 +116,8 @@ def _marks(data: ValueTail) -> tuple[list[dict[str, object]], list[dict[str, obj
         line = {"color": colour, "width": 2, "dash": dash}
         shapes.append({"type": "line", "x0": x, "x1": x, "yref": "paper", "y0": 0, "y1": 1, "line": line})
         side = "right" if data.is_lower else "left"
-        notes.append(note(f"{name} {x:.4g}", x, height, yref="paper", xanchor=side, yanchor="top"))
+        at = log10(x) if data.is_wide else x  # Plotly's way: lines take the value, words its logarithm
+        notes.append(note(f"{name} {x:.4g}", at, height, yref="paper", xanchor=side, yanchor="top"))
     return shapes, notes
 
 
@@ -105,13 +127,13 @@ def chart(data: ValueTail) -> Figure | None:
     shapes, notes = _marks(data)
     side = "below" if data.is_lower else "above"
     return figure(
-        [_histogram(_bins(data.values)), *_fitted(data), _seen(data)],
+        [_histogram(data), *_fitted(data), _seen(data)],
         height=420,
         showlegend=False,
         bargap=0.05,
         shapes=shapes,
         annotations=notes,
-        xaxis={"title": {"text": "value"}, "anchor": "y"},
+        xaxis={"title": {"text": "value"}, "anchor": "y", **({"type": "log", "dtick": 1} if data.is_wide else {})},
         yaxis2={"title": {"text": "runs"}, "domain": [0.58, 1], "rangemode": "tozero", "nticks": 5},
         yaxis={
             "title": {"text": f"share of runs {side}"},
@@ -127,5 +149,5 @@ def table(data: ValueTail) -> Table:
     headers = ("Values from", "to", "Runs")
     if len(data.values) < 2:
         return Table(headers, ())
-    shown = ((f"{each.start:.6g}", f"{each.end:.6g}", f"{each.count:,}") for each in _bins(data.values) if each.count)
+    shown = ((f"{each.start:.6g}", f"{each.end:.6g}", f"{each.count:,}") for each in _bins(data) if each.count)
     return Table(headers, tuple(shown))

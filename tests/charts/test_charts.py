@@ -22,6 +22,7 @@ from dashboard.charts import (
     runs_per_day,
     savings,
     signature_share,
+    value_tail,
     wait_curve,
 )
 from dashboard.charts.figure import day_axis
@@ -389,3 +390,15 @@ def test_values_are_binned_whole_and_bounds_are_marked_with_their_number() -> No
     assert sum(int(row[2]) for row in sample.module.table(sample.data).rows) == 300
     least = replace(sample.data, values=(-1.7e308, 1.7e308))
     assert sum(drawn(sample.chart(least))["data"][0]["y"]) == 2
+
+
+def test_values_far_apart_are_shown_by_powers_of_ten() -> None:
+    values = tuple(10.0 ** (place / 25) for place in range(101))
+    wide = value_tail.ValueTail(values, 100.0, 100_000.0, False)
+    figure = drawn(value_tail.chart(wide))
+    layout, counts = figure["layout"], figure["data"][0]["y"]
+    assert layout["xaxis"]["type"] == "log" and [shape["x0"] for shape in layout["shapes"]] == [100.0, 100_000.0]
+    assert [note["x"] for note in layout["annotations"]] == pytest.approx([2.0, 5.0])
+    assert sum(counts) == 101 and max(counts) <= 5
+    with_zero = drawn(value_tail.chart(replace(wide, values=(0.0, *values))))
+    assert "type" not in with_zero["layout"]["xaxis"]

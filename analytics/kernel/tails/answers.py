@@ -12,6 +12,8 @@ from analytics.kernel.tails.samples import NOT_FINITE, Sample, obstacle, sample_
 
 LADDER = (0.1, 0.01, 0.001, 0.0001)
 CURVE_POINTS = 60
+_WIDE = 100.0
+"""A curve that ends so many times as far out as it begins has its points at equal ratios."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +166,8 @@ def _curve(found: Extrapolation, question: Question, sample: Sample, ladder: tup
         return None
     ends = [question.sign * rung.bound / sample.unit for rung in ladder if rung.bound is not None]
     end = max([float(sample.values[-1]), *ends])
-    x = np.linspace(tail.threshold, end, CURVE_POINTS)
+    is_wide = tail.threshold > 0 and end > _WIDE * tail.threshold
+    x = (np.geomspace if is_wide else np.linspace)(tail.threshold, end, CURVE_POINTS)
     with np.errstate(over="ignore"):
         own_x = question.sign * x * sample.unit
     if not np.isfinite(own_x).all():

@@ -344,3 +344,12 @@ def test_answer_says_whether_more_runs_would_help() -> None:
     few, many = answer(normal(120, seed=3), FAR), answer(normal(3_000), FAR)
     assert not few.is_precise and many.is_precise
     assert isinstance(few, Answer)
+
+
+def test_points_of_a_wide_tail_lie_at_equal_ratios() -> None:
+    wide = np.exp(2 * np.random.default_rng(3).normal(size=200))
+    for values, is_wide in ((wide, True), (np.random.default_rng(3).normal(size=200), False)):
+        curve = answer(values, Question("<", 5.0)).curve
+        assert curve is not None
+        steps = np.diff(np.log(curve.x) if is_wide else curve.x)
+        assert steps == pytest.approx(np.full(len(steps), steps[0]), rel=1e-6)
