@@ -4,8 +4,12 @@ import os
 from collections.abc import Sequence
 from typing import TypeVar
 
+import pytest
+
 Case = TypeVar("Case")
 WHOLE = bool(os.environ.get("WHOLE"))
+only_whole = pytest.mark.skipif(not WHOLE, reason="a part of `make whole`")
+"""For what repeats through real processes what cheaper tests show in parts."""
 
 
 def slice_of(cases: Sequence[Case], most: int) -> list[Case]:

@@ -10,6 +10,7 @@ from bench.outcome import Outcome
 from bench.server import load, traffic
 from bench.server.traffic import Answer, Plan, ProjectAccess, Sample, Traffic, View
 from tests.bench.running import assert_said, small_bench
+from tests.extent import only_whole
 from tests.server.provision import NO_REDIS, redis_server
 
 TEN = Sample(b"", cases=10, failed=1)
@@ -139,6 +140,7 @@ LINKS = ("/projects/shop/tests/7", "/projects/shop/runs/9", "/projects/shop/runs
 # -- the whole of it ---------------------------------------------------------------------------------------------
 
 
+@only_whole
 @pytest.mark.processes
 @pytest.mark.skipif(redis_server() is None, reason=NO_REDIS)
 def test_a_few_uploaders_on_real_processes_lose_nothing() -> None:

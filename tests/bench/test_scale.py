@@ -5,6 +5,7 @@ import pytest
 from bench import day, scale
 from bench.scale import GIGABYTE, Plan
 from tests.bench.running import assert_said, small_bench
+from tests.extent import only_whole
 
 # -- sizes and sums ----------------------------------------------------------------------------------------------
 
@@ -38,6 +39,7 @@ def test_the_day_is_told_in_proportion() -> None:
 # -- the whole of it ---------------------------------------------------------------------------------------------
 
 
+@only_whole
 @pytest.mark.processes
 def test_all_steps_run() -> None:
     """How quick it was is not asked here."""
