@@ -144,11 +144,13 @@ class Installation(Server):
             self.cluster.start()
             self.supervisor.watchers.append(self._keeper.restart_if_crashed)
 
-    def execute(self, statement: str) -> None:
+    def execute(self, statement: str) -> int:
+        """How many rows it was about."""
         connection = self.connection()
         try:
             with connection, connection.cursor() as cursor:
                 cursor.execute(statement)
+                return int(cursor.rowcount)
         finally:
             connection.close()
 
