@@ -19,6 +19,7 @@ _SETTERS = {
 _NAMES = ("seed", "a")
 """Of the argument that is the seed."""
 _LARGEST = 2**32
+_IMPORTING = "<frozen importlib"
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 """Of the client, which may lie within the project."""
 
@@ -123,6 +124,8 @@ class SeedWatch:
         if not any(type(value) is int for value in [*args[:1], *map(kwargs.get, _NAMES)]):
             return
         while frame is not None and not self._is_own(frame.f_code.co_filename):
+            if frame.f_code.co_filename.startswith(_IMPORTING):
+                return  # a library sets it while it is imported: nobody gave it a seed
             frame = frame.f_back
         if frame is not None:
             path = os.path.relpath(frame.f_code.co_filename, self._root).replace(os.sep, "/")
@@ -130,4 +133,4 @@ class SeedWatch:
 
     def _is_own(self, path: str) -> bool:
         is_inside = os.path.abspath(path).startswith(self._root + os.sep)
-        return is_inside and "site-packages" not in path and not path.startswith(_PACKAGE)
+        return not path.startswith("<") and is_inside and "site-packages" not in path and not path.startswith(_PACKAGE)

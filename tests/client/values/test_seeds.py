@@ -113,6 +113,22 @@ def test_a_seed_that_nobody_in_the_project_gave_has_no_line(watch_in: Callable[.
     assert list(watch.places) == []
 
 
+def test_a_seed_that_a_library_sets_while_it_is_imported_has_no_line(
+    watch_in: Callable[..., SeedWatch], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "venv" / "site-packages"
+    folder.mkdir(parents=True)
+    (folder / "seeded_when_imported.py").write_text("import random\nrandom.seed(1)\n")
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.chdir(tmp_path)
+    watch = watch_in()
+    try:
+        module_at(tmp_path / "test_it.py", "import seeded_when_imported")
+        assert "seeded_when_imported" in sys.modules and list(watch.places) == []
+    finally:
+        sys.modules.pop("seeded_when_imported", None)
+
+
 @pytest.mark.parametrize(
     "made", ["default_rng()", "default_rng(None)", "default_rng(seed=None)", "RandomState()", "RandomState(seed=None)"]
 )

@@ -52,3 +52,10 @@ def test_broken_tests_and_tests_without_values_are_told(tmp_path: Path) -> None:
     broken = measured(tmp_path, "test_broken")
     assert broken.stopped == BROKEN.format(failed=broken.failed, runs=100) and broken.answer is None
     assert measured(tmp_path, "test_plain").stopped == NO_VALUES
+
+
+def test_seeds_that_are_kept_make_one_draw_and_their_line_is_named(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(PROJECT)
+    found = Workplace(tmp_path).measured("test_it.py::test_draw", 20, exactly=True, keep_seeds=True)
+    (draws,) = found.series
+    assert len(draws.values) == 20 and draws.is_constant and found.seeds == ["test_it.py:16"]
