@@ -36,7 +36,7 @@ class Target:
 
 _QUARANTINE, _JUNIT = "tests/quarantine/test_", "tests/ingest/junit/test_"
 _TAILS = ("answers", "bounds", "box_cox", "failures", "fits", "pareto", "proposals", "recency", "samples")
-_LIKENESS = ("backtest", "levels", "neighbours", "score")
+_LIKENESS = ("backtest", "earlier", "labels", "levels", "neighbours", "score")
 _GATE = tuple(f"{_QUARANTINE}{name}.py" for name in ("gate_api", "gate_law"))
 TARGETS = {
     "gate": Target(("dashboard.quarantine.gate.decision",), (f"{_QUARANTINE}gate.py",)),

@@ -1,39 +1,21 @@
 """Likeness against loops, on its edges, and the right to speak."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from scipy import stats
 
+from analytics.kernel.flakiness import State
 from analytics.kernel.likeness import earlier as earlier_module
 from analytics.kernel.likeness import neighbours as neighbours_module
 from analytics.kernel.likeness.backtest import backtest, blocks
 from analytics.kernel.likeness.earlier import Past, earlier
+from analytics.kernel.likeness.labels import Labels, Results, labels
 from analytics.kernel.likeness.levels import Cases, Levels, levels, record
 from analytics.kernel.likeness.neighbours import nearest
 from analytics.kernel.likeness.score import Units, beside, score
 from analytics.kernel.parameters import Demands
-from analytics.likeness import predictor
 from tests.likeness import twins
-
-
-def drawn(seed: int, count: int, groups: int = 5, width: int = 8) -> tuple[Units, np.ndarray]:
-    """Small sketches of few values, so that there are copies, ties and tests without any."""
-    source = np.random.default_rng(seed)
-    sketch = np.zeros((count, 256), dtype=np.int8)
-    sketch[:, :width] = source.integers(-2, 3, (count, width)) * source.integers(0, 2, (count, 1)) * 60
-    number = source.permutation(3 * count)[:count]
-    return Units(number, source.integers(-1, groups, count), sketch), source.random(count) < 0.3
-
-
-def as_loops(units: Units) -> list[twins.Unit]:
-    return [
-        (number, group, sketch)
-        for number, group, sketch in zip(
-            units.number.tolist(), units.group.tolist(), units.sketch.astype(int).tolist(), strict=True
-        )
-    ]
+from tests.likeness.units import as_loops, drawn
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -148,21 +130,32 @@ def test_neighbours_that_are_kept_make_the_backtest_quick_and_change_nothing(
     assert quick > 30, "most are answered by what is kept"
 
 
-def test_of_a_very_large_project_the_newest_tests_are_judged(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(predictor, "_MOST_JUDGED", 40)
-    monkeypatch.setattr(predictor, "_EARLIER", {})
-    units, flaky = drawn(3, 90)
-    source = np.random.default_rng(3)
-    written, is_labelled = source.permutation(90).astype(np.float64), source.random(90) < 0.8
-    examples = SimpleNamespace(
-        labels=SimpleNamespace(known=is_labelled, flaky=flaky), known=SimpleNamespace(units=units, written=written)
-    )
-    newest = np.argsort(written)[-40:]
-    judged = newest[is_labelled[newest]]
-    expected = backtest(units.take(judged), flaky[judged])
-    found = predictor._backtest(1, examples)  # type: ignore[arg-type]
-    assert found.score == pytest.approx(expected.score, rel=1e-12)
-    assert found.flaky.tolist() == expected.flaky.tolist()
+@pytest.mark.parametrize("count", [5, 40])
+def test_neighbours_that_are_kept_are_the_nearest_earlier_ones(count: int) -> None:
+    units, _ = drawn(2, count, width=40)
+    found = earlier(units.number, units.sketch).near
+    loops = as_loops(units)
+    for place, question in enumerate(loops):
+        kept = found.example[place][found.example[place] >= 0].tolist()
+        expected = twins.neighbours(question, loops[:place], most=earlier_module.KEPT)
+        assert units.number[kept].tolist() == [number for _, number in expected]
+        assert found.distance[place][: len(kept)] == pytest.approx([far for far, _ in expected], abs=1e-12)
+        assert (found.example[place][len(kept) :] == -1).all() and np.isnan(found.distance[place][len(kept) :]).all()
+
+
+def test_backtest_of_few_tests_is_the_same_with_what_is_kept() -> None:
+    units, flaky = drawn(4, 6)
+    past = Past(earlier(units.number, units.sketch), np.arange(6))
+    assert backtest(units, flaky, past).score == pytest.approx(backtest(units, flaky).score, rel=1e-12)
+
+
+def test_what_is_kept_answers_for_every_test_where_all_are_examples() -> None:
+    """Of 32 neighbours that are kept at most a block is too young to count."""
+    source = np.random.default_rng(6)
+    sketch = source.integers(-127, 128, (200, 256)).astype(np.int8)
+    past = Past(earlier(np.arange(200), sketch), np.arange(200))
+    flaky = source.random(200) < 0.3
+    assert not any(past.like(start, end, flaky)[1].any() for start, end in blocks(200))
 
 
 @pytest.mark.parametrize("count", [0, 1, 4, 5, 19, 20, 21, 399])
@@ -201,6 +194,19 @@ def test_each_tenth_is_a_level(least: float) -> None:
     assert (found.likely.least if found.likely else None) == (least if least >= 0.5 else None)
 
 
+def test_ten_cases_are_enough_and_nine_are_not() -> None:
+    ten, nine = (levels(cases_of((0.9, count, 0)), 10, 0.5) for count in (10, 9))
+    assert ten.likely is not None and ten.likely.record.of == 10
+    assert nine.likely is None
+
+
+def test_an_interval_that_begins_where_it_must_is_enough() -> None:
+    cases = cases_of((0.9, 18, 2))
+    low = record(cases, 0.9).low
+    assert levels(cases, 18, 0.5, Demands(least_right=low)).likely is not None
+    assert levels(cases, 18, 0.5, Demands(least_right=np.nextafter(low, 1))).likely is None
+
+
 def test_a_score_at_the_level_counts() -> None:
     assert record(cases_of((0.5, 3, 1), (0.49, 5, 5)), 0.5).of == 4
 
@@ -219,6 +225,7 @@ def test_more_runs_is_measured_against_chance_and_only_where_chance_is_small() -
     [
         (cases_of((0.9, 40, 0)), 6, "fewer than 7 flaky tests to learn from"),
         (cases_of((0.9, 9, 0), (0.1, 0, 90)), 9, "fewer than 10 earlier cases to judge by"),
+        (cases_of((0.9, 3, 7), (0.1, 4, 90)), 7, "earlier predictions were right too seldom (3 of 10)"),
         (cases_of((0.9, 12, 19), (0.1, 0, 90)), 12, "earlier predictions were right too seldom (12 of 31)"),
     ],
 )
@@ -234,3 +241,47 @@ def test_labels_that_mean_nothing_earn_no_word() -> None:
         flaky = source.random(400) < 0.15
         spoke += levels(backtest(units, flaky), int(flaky.sum()), float(flaky.mean())).likely is not None
     assert spoke == 0
+
+
+def test_labels_of_functions() -> None:
+    state = {
+        "stable": State.STABLE,
+        "flaky": State.FLAKY,
+        "was": State.RECOVERED,
+        "odd": State.SUSPECT,
+        "new": State.UNEXECUTED,
+    }
+    rows = [  # unit, state, executed, failed, in incidents
+        (0, "stable", 100, 0, 0),
+        (1, "stable", 99, 0, 0),
+        (2, "flaky", 20, 3, 0),
+        (2, "stable", 400, 0, 0),
+        (3, "stable", 200, 0, 4),
+        (4, "odd", 500, 1, 0),
+        (5, "stable", 300, 2, 0),
+        (6, "was", 90, 1, 0),
+        (7, "stable", 40, 0, 0),
+        (7, "stable", 160, 0, 0),
+        (8, "stable", 30, 0, 2),
+        (9, "stable", 0, 0, 0),
+        (10, "stable", 300, 1, 0),
+        (11, "stable", 300, 0, 1),
+        (12, "stable", 1, 0, 0),
+        (12, "new", 0, 0, 0),
+    ]
+    unit, names, *counts = zip(*rows, strict=True)
+    found = labels(Results(np.array(unit), np.array([state[name] for name in names]), *map(np.array, counts)), 14)
+    assert np.flatnonzero(found.flaky).tolist() == [2, 6]
+    assert np.flatnonzero(found.stable).tolist() == [0, 7]
+    assert np.flatnonzero(found.open).tolist() == [1, 8, 12], "in an incident alone: no label, and nothing against it"
+    assert np.flatnonzero(found.known).tolist() == [0, 2, 6, 7]
+
+
+def test_examples_stand_for_the_project_unless_most_quiet_tests_ran_too_seldom() -> None:
+    def of(often: int, seldom: int) -> Labels:
+        executed = np.array([100] * often + [99] * seldom)
+        nothing = np.zeros_like(executed)
+        stable = np.full_like(executed, State.STABLE)
+        return labels(Results(np.arange(len(executed)), stable, executed, nothing, nothing), len(executed))
+
+    assert of(3, 3).representative and not of(3, 4).representative

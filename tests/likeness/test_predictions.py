@@ -1,6 +1,7 @@
 """A project's predictor: it earns its word or is silent, keeps what it says, and is no evidence."""
 
 from datetime import timedelta
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,8 +9,7 @@ from django.test import Client
 
 from analytics.columns.codec import columns_of
 from analytics.columns.query import Choice, chosen_rows
-from analytics.kernel.flakiness import State
-from analytics.kernel.likeness.labels import Results, labels
+from analytics.kernel.likeness.backtest import backtest
 from analytics.kernel.parameters import Demands
 from analytics.likeness import predictor
 from analytics.likeness.models import Prediction
@@ -23,6 +23,7 @@ from dashboard.quarantine.policy.settings import DEFAULTS
 from ingest.models import Project, Run, Test, Upload
 from tests.api_client import Program
 from tests.conftest import Send
+from tests.likeness.units import drawn
 from tests.likeness.worlds import BEGIN, TESTS, earning_world, few_executions, new_tests, report, silent_world
 from tests.likeness.worlds import names as all_names
 
@@ -38,33 +39,6 @@ def number_of(project: Project, name: tuple[str, str]) -> int:
 def likely_numbers(analysis: Analysis) -> list[int]:
     columns = columns_of(analysis.pk)
     return columns["number"][chosen_rows(columns, Choice(prediction="likely"))].tolist()
-
-
-# -- labels ------------------------------------------------------------------------------------------------------
-
-
-def test_labels_of_functions() -> None:
-    state = {"stable": State.STABLE, "flaky": State.FLAKY, "was": State.RECOVERED, "odd": State.SUSPECT}
-    rows = [  # unit, state, executed, failed, in incidents
-        (0, "stable", 100, 0, 0),
-        (1, "stable", 99, 0, 0),
-        (2, "flaky", 20, 3, 0),
-        (2, "stable", 400, 0, 0),
-        (3, "stable", 200, 0, 4),
-        (4, "odd", 500, 1, 0),
-        (5, "stable", 300, 2, 0),
-        (6, "was", 90, 1, 0),
-        (7, "stable", 40, 0, 0),
-        (7, "stable", 160, 0, 0),
-        (8, "stable", 30, 0, 2),
-        (9, "stable", 0, 0, 0),
-    ]
-    unit, names, *counts = zip(*rows, strict=True)
-    found = labels(Results(np.array(unit), np.array([state[name] for name in names]), *map(np.array, counts)), 10)
-    assert np.flatnonzero(found.flaky).tolist() == [2, 6]
-    assert np.flatnonzero(found.stable).tolist() == [0, 7]
-    assert np.flatnonzero(found.open).tolist() == [1, 8], "in an incident alone: no label, and nothing against it"
-    assert found.representative
 
 
 # -- the right to speak ------------------------------------------------------------------------------------------
@@ -107,6 +81,23 @@ def test_a_predictor_that_is_no_better_than_chance_is_silent(project: Project, s
     assert likely_numbers(analysis_refresh(project=project)) == []
     answer = Program(read_token).read("predictions")
     assert not answer["speaks"] and answer["why"] == kept["why"] and answer["results"] == []
+
+
+def test_of_a_very_large_project_the_newest_tests_are_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(predictor, "_MOST_JUDGED", 40)
+    monkeypatch.setattr(predictor, "_EARLIER", {})
+    units, flaky = drawn(3, 90)
+    source = np.random.default_rng(3)
+    written, is_labelled = source.permutation(90).astype(np.float64), source.random(90) < 0.8
+    examples = SimpleNamespace(
+        labels=SimpleNamespace(known=is_labelled, flaky=flaky), known=SimpleNamespace(units=units, written=written)
+    )
+    newest = np.argsort(written)[-40:]
+    judged = newest[is_labelled[newest]]
+    expected = backtest(units.take(judged), flaky[judged])
+    found = predictor._backtest(1, examples)  # type: ignore[arg-type]
+    assert found.score == pytest.approx(expected.score, rel=1e-12)
+    assert found.flaky.tolist() == expected.flaky.tolist()
 
 
 def test_with_its_real_demands_it_speaks_where_it_was_right(project: Project, send: Send) -> None:

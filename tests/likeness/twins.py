@@ -12,12 +12,12 @@ def distance(left: Sketch, right: Sketch) -> float:
     return 1 - product / (sqrt(sum(a * a for a in left)) * sqrt(sum(b * b for b in right)))
 
 
-def neighbours(question: Unit, examples: list[Unit]) -> list[tuple[float, int]]:
+def neighbours(question: Unit, examples: list[Unit], most: int = 7) -> list[tuple[float, int]]:
     number, _, sketch = question
     if not any(sketch):
         return []
     others = [other for other in examples if other[0] != number and any(other[2])]
-    return sorted((max(distance(sketch, other[2]), 0.0), other[0]) for other in others)[:7]
+    return sorted((max(distance(sketch, other[2]), 0.0), other[0]) for other in others)[:most]
 
 
 def like(question: Unit, examples: list[Unit], flaky: set[int]) -> float | None:

@@ -53,14 +53,14 @@ class Scores:
 
 def beside(questions: Units, examples: Units, flaky: Flags) -> Beside:
     """How many of the labelled units of its group are flaky; a question that is an example does not count itself."""
-    size = int(max(questions.group.max(initial=-1), examples.group.max(initial=-1))) + 1
+    size = int(max(questions.group.max(initial=0), examples.group.max(initial=0))) + 1
     grouped = examples.group >= 0
     all_ = np.bincount(examples.group[grouped], minlength=size)
     bad = np.bincount(examples.group[grouped & flaky], minlength=size)
     where = np.maximum(questions.group, 0)
     some_group = questions.group >= 0
-    count = np.where(some_group, all_[where] if size else 0, 0)
-    ill = np.where(some_group, bad[where] if size else 0, 0)
+    count = np.where(some_group, all_[where], 0)
+    ill = np.where(some_group, bad[where], 0)
     own, own_flaky = _own(questions, examples, flaky)
     base = (int(flaky.sum()) + 0.5) / (len(flaky) + 1)
     return Beside(ill - (own_flaky & some_group), count - (own & some_group), base)
@@ -92,8 +92,7 @@ def _without_itself(questions: Units, examples: Units, sketched: Ints) -> Neighb
         example, distance = np.where(gone, -1, example), np.where(gone, np.nan, distance)
         width = found.example.shape[1]
         found.example[itself], found.distance[itself] = example[:, :width], distance[:, :width]
-    place = np.where(found.example >= 0, sketched[found.example], -1) if len(sketched) else found.example
-    return Neighbours(place, found.distance)
+    return Neighbours(np.where(found.example >= 0, sketched[found.example], -1), found.distance)
 
 
 def _own(questions: Units, examples: Units, flaky: Flags) -> tuple[Flags, Flags]:
