@@ -15,7 +15,7 @@ from flakeboard import runners
 from flakeboard.bounds.laboratory import Laboratory
 from flakeboard.bounds.measurement import Findings, measure
 from flakeboard.bounds.parameters import Parameters
-from flakeboard.bounds.patches import patch_of
+from flakeboard.bounds.patches import patch_of_all
 from flakeboard.bounds.series import SiteSeries
 
 from analytics.values.conclusions import Series, conclude
@@ -101,8 +101,7 @@ class Workplace:
     def patched(self, findings: Findings) -> bool:
         """Apply what is proposed, as a person would."""
         assert findings.answer is not None
-        diffs = [patch_of(str(self.folder), site) for site in findings.answer["sites"]]
-        (self.folder / "bound.patch").write_text("".join(diff for diff in diffs if diff))
+        (self.folder / "bound.patch").write_text(patch_of_all(str(self.folder), findings.answer["sites"]))
         command = ["git", "apply", "bound.patch"]
         environ = {**os.environ, "GIT_CEILING_DIRECTORIES": str(self.folder.parent)}
         return subprocess.run(command, cwd=self.folder, env=environ, check=False, capture_output=True).returncode == 0

@@ -7,7 +7,7 @@ import re
 from typing import Any, Mapping
 
 from flakeboard.bounds.measurement import Findings
-from flakeboard.bounds.patches import patch_of
+from flakeboard.bounds.patches import patch_of, patch_of_all
 from flakeboard.bounds.series import SiteSeries
 from flakeboard.bounds.variance import clopper_pearson
 
@@ -115,13 +115,13 @@ def _pace(a_month: float) -> str:
     return f"{a_month:.2g} failures a month"
 
 
-def write_patch(findings: Findings, body: Mapping[str, Any], folder: str) -> str:
-    """Write all diffs into one file beside the developer; its name, or nothing."""
-    diffs = [site["patch"] for site in body["sites"] if site.get("patch")]
-    if not diffs:
+def write_patch(findings: Findings, body: Mapping[str, Any], root: str, folder: str) -> str:
+    """Write all changes into one file beside the developer; its name, or nothing."""
+    diff = patch_of_all(root, [site for site in body["sites"] if site.get("patch")])
+    if not diff:
         return ""
     name = re.sub(r"[^A-Za-z0-9_.-]+", "-", findings.test.rpartition("::")[2])[:80]
     path = os.path.join(folder, f"bounds-{name}.patch")
     with open(path, "w", encoding="utf-8") as file:
-        file.write("".join(diffs))
+        file.write(diff)
     return os.path.relpath(path, folder)

@@ -7,7 +7,7 @@ import difflib
 import math
 import os
 import tokenize
-from typing import Any, Iterator, Mapping, NamedTuple
+from typing import Any, Iterator, Mapping, NamedTuple, Sequence
 
 _FACTORS = frozenset(["rtol", "atol", "rel", "abs", "rel_tol", "abs_tol", "delta"])
 _DIGITS = frozenset(["decimal", "places", "significant"])
@@ -36,23 +36,29 @@ class Change(NamedTuple):
 
 def patch_of(root: str, site: Mapping[str, Any]) -> str | None:
     """The diff that writes the proposed bound; None where the bound is no literal of that line."""
-    path = os.path.join(root, site["file"])
+    return _diff(root, site["file"], [site]) or None
+
+
+def patch_of_all(root: str, sites: Sequence[Mapping[str, Any]]) -> str:
+    """One diff of all bounds: assertions stand near each other, and diffs of each alone would not apply together."""
+    files = dict.fromkeys(site["file"] for site in sites)
+    return "".join(_diff(root, file, [site for site in sites if site["file"] == file]) for file in files)
+
+
+def _diff(root: str, name: str, sites: Sequence[Mapping[str, Any]]) -> str:
     try:
-        with tokenize.open(path) as file:
+        with tokenize.open(os.path.join(root, name)) as file:
             source = file.read()
         tree = ast.parse(source)
     except (OSError, SyntaxError, ValueError):
-        return None
-    changes = list(_changes(tree, site))
-    if not changes:
-        return None
+        return ""
+    changes = {(change.line, change.start): change for site in sites for change in _changes(tree, site)}
     before = source.splitlines(keepends=True)
     after = list(before)
-    for change in sorted(changes, reverse=True):
+    for change in sorted(changes.values(), reverse=True):
         own = after[change.line - 1].encode("utf-8")  # columns count bytes
         after[change.line - 1] = (own[: change.start] + change.text.encode() + own[change.end :]).decode("utf-8")
-    diff = difflib.unified_diff(before, after, f"a/{site['file']}", f"b/{site['file']}", n=1)
-    return "".join(diff)
+    return "".join(difflib.unified_diff(before, after, f"a/{name}", f"b/{name}", n=1))
 
 
 def _changes(tree: ast.AST, site: Mapping[str, Any]) -> Iterator[Change]:

@@ -74,7 +74,7 @@ def bounds(options: argparse.Namespace) -> int:
         bodies = [as_json(findings, lab.root, options.keep_seeds) for findings in found]
     finally:
         lab.close()
-    _print(options, found, bodies, server)
+    _print(options, found, bodies, lab.root)
     return ENDED if found and not any(findings.stopped for findings in found) else NOTHING
 
 
@@ -141,13 +141,11 @@ class _Server:
             return None
 
 
-def _print(
-    options: argparse.Namespace, found: Sequence[Findings], bodies: Sequence[dict[str, Any]], server: _Server
-) -> None:
+def _print(options: argparse.Namespace, found: Sequence[Findings], bodies: Sequence[dict[str, Any]], root: str) -> None:
     if options.json:
         console.write(json.dumps(list(bodies) if options.scan else bodies[0]))
     for findings, body in zip(found, bodies):
-        written = write_patch(findings, body, os.getcwd()) if options.patch else ""
+        written = write_patch(findings, body, root, os.getcwd()) if options.patch else ""
         if options.json:
             continue
         text = lines(findings, body)

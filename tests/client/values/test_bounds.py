@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import random
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import pytest
 from flakeboard.bounds.answer import as_json, lines, monthly
 from flakeboard.bounds.laboratory import Laboratory
 from flakeboard.bounds.measurement import Findings
-from flakeboard.bounds.patches import patch_of, written
+from flakeboard.bounds.patches import patch_of, patch_of_all, written
 from flakeboard.bounds.series import Measurement, SiteSeries, series_of
 from flakeboard.bounds.variance import clopper_pearson, p_value_of_groups
 from flakeboard.commands import bounds as command
@@ -61,6 +63,26 @@ def test_patch_replaces_exactly_the_literals(
     tmp_path: Path, source: str, kind: str, bound: float, proposed: float, wanted: str | None
 ) -> None:
     assert patched(tmp_path, source, kind, bound, proposed) == wanted
+
+
+def test_changes_of_neighbouring_lines_are_one_diff(tmp_path: Path) -> None:
+    (tmp_path / "t.py").write_text("def test_it():\n    assert x < 0.1\n    assert y < 0.2\n\n\n    assert z < 0.3\n")
+    (tmp_path / "u.py").write_text("assert 0.1 < x < 0.9\n")
+    wanted = {("t.py", 2): (0.1, 1.5), ("t.py", 3): (0.2, 2.5), ("u.py", 1): (0.9, 0.95)}
+    sites = [
+        {"file": file, "line": line, "conclusion": {"kind": "upper", "bound": old, "proposal": {"bound": new}}}
+        for (file, line), (old, new) in wanted.items()
+    ]
+    again = {"file": "u.py", "line": 1, "conclusion": {"kind": "lower", "bound": 0.1, "proposal": {"bound": 0.05}}}
+    diff = patch_of_all(str(tmp_path), [*sites, again])
+    (tmp_path / "all.patch").write_text(diff)
+    environ = {**os.environ, "GIT_CEILING_DIRECTORIES": str(tmp_path.parent)}
+    subprocess.run(["git", "apply", "all.patch"], cwd=tmp_path, env=environ, check=True)
+    assert (tmp_path / "t.py").read_text() == (
+        "def test_it():\n    assert x < 1.5\n    assert y < 2.5\n\n\n    assert z < 0.3\n"
+    )
+    assert (tmp_path / "u.py").read_text() == "assert 0.05 < x < 0.95\n"
+    assert patch_of_all(str(tmp_path), []) == ""
 
 
 def test_file_that_cannot_be_read_has_no_patch(tmp_path: Path) -> None:
