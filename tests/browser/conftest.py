@@ -1,7 +1,8 @@
 """A real browser before a real server: pages of somebody who is signed in, and a watch over all they do."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 import pytest
@@ -13,15 +14,17 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from tests.browser.provision import NO_BROWSER, chromium
 from tests.browser.server import serving
 from tests.browser.watch import Watch
+from tests.extent import WHOLE
 
 WIDTHS = {"desk": (1280, 900), "phone": (390, 844)}
-LOOKS = [("desk", "light"), ("phone", "dark")]
-"""Width and theme: each of both is seen once, and every page is opened twice, not four times."""
+LOOKS = [("desk", "light"), ("phone", "dark"), ("phone", "light"), ("desk", "dark")]
+"""Width and theme, as pages take turns at them."""
 NO_OTHER_HOST = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
 """The browser itself refuses; routes of Playwright would do it too, and turn off the cache of every page."""
 NO_GRAPHICS = ("--disable-gpu", "--disable-software-rasterizer")
 """Nobody looks at these windows, and no page needs a graphics card: to imitate one takes a process and its time."""
 Open = Callable[..., Page]
+Shown = TypeVar("Shown")
 
 
 def fresh_page(browser: Browser, server: str, width: str, theme: str) -> Page:
@@ -33,6 +36,18 @@ def fresh_page(browser: Browser, server: str, width: str, theme: str) -> Page:
     page = context.new_page()
     page.watch = watch
     return page
+
+
+def in_turn(pages: Sequence[Shown]) -> list[tuple[Shown, str, str]]:
+    """Every page with a look: in `make test` with one, so that each look has its share of them, in `make whole` with all."""
+    looks = {place: LOOKS if WHOLE else [LOOKS[place % len(LOOKS)]] for place in range(len(pages))}
+    return [(pages[place], *look) for place, wanted in looks.items() for look in wanted]
+
+
+def look_as(page: Page, width: str, theme: str) -> None:
+    """The next page opens in this window, before somebody whose system has this theme."""
+    page.set_viewport_size(dict(zip(("width", "height"), WIDTHS[width], strict=True)))
+    page.emulate_media(color_scheme=theme, reduced_motion="reduce")
 
 
 def sign_in(page: Page, person: User, server: str) -> None:

@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 
 from ingest.models import Test, Upload
 from tests.browser.accessibility import assert_accessible, tab_through
-from tests.browser.conftest import LOOKS, Open
+from tests.browser.conftest import Open, in_turn, look_as
 from tests.browser.watch import assert_fits, settled
 from tests.conftest import PRODUCERS, Send
 
@@ -37,16 +37,14 @@ def addresses(upload: Upload) -> list[str]:
     return [*map(reverse, own), *(reverse(name, args=("shop", *args)) for name, args in named)]
 
 
-@pytest.mark.parametrize(("width", "theme"), LOOKS)
-def test_every_page_before_the_first_analysis_opens_cleanly_and_is_accessible(
-    signed_in: Open, addresses: list[str], width: str, theme: str
-) -> None:
-    page = signed_in(width=width, theme=theme)
-    for address in addresses:
+def test_every_page_before_the_first_analysis_opens_cleanly_and_is_accessible(page: Page, addresses: list[str]) -> None:
+    for address, width, theme in in_turn(addresses):
+        look_as(page, width, theme)
         answer = page.goto(address)
         assert answer and answer.status == 200, address
         assert "script-src 'self';" in answer.headers["content-security-policy"]
         settled(page)
+        assert page.locator("html").get_attribute("data-bs-theme") == theme
         assert_fits(page)
         assert_accessible(page)
 

@@ -1,4 +1,4 @@
-"""Every page with data in it, on a desk in the light and on a phone in the dark: clean, accessible, in its width, drawn."""
+"""Every page with data in it, on a desk or a phone, in the light or the dark: clean, accessible, in its width, drawn."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from dashboard.quarantine.owners.store import owner_patterns_set
 from dashboard.quarantine.states import Action
 from ingest.models import Run, Test, Upload
 from tests.browser.accessibility import assert_accessible
-from tests.browser.conftest import LOOKS, fresh_page, sign_in
+from tests.browser.conftest import LOOKS, fresh_page, in_turn, look_as, sign_in
 from tests.browser.demo.sending import Sent
 from tests.browser.watch import assert_fits, settled
 from tests.web.analysed_project import Demo
@@ -111,22 +111,25 @@ def addresses(demo: Demo, red: Sent, red_run: Run, decided: Quarantine) -> dict[
     return {**found, "quarantine_new": f"{found['quarantine_new']}?test={demo.number(red.flaky)}"}
 
 
-@pytest.fixture(scope="module", params=LOOKS, ids="-".join)
-def reader(request: pytest.FixtureRequest, browser: Browser, server: str, person: User) -> Iterator[Page]:
-    """One browser for all pages of a look, as a reader has."""
-    page = fresh_page(browser, server, *request.param)
-    page.look = request.param[0]
+@pytest.fixture(scope="module")
+def reader(browser: Browser, server: str, person: User) -> Iterator[Page]:
+    """One browser for all pages, as a reader has."""
+    page = fresh_page(browser, server, *LOOKS[0])
     sign_in(page, person, server)
     yield page
     page.context.close()
 
 
-@pytest.mark.parametrize("shown", PAGES, ids=str)
-def test_a_page_is_clean_accessible_and_drawn(reader: Page, addresses: dict[str, str], shown: Shown) -> None:
+@pytest.mark.parametrize(("shown", "width", "theme"), in_turn(PAGES), ids=str)
+def test_a_page_is_clean_accessible_and_drawn(
+    reader: Page, addresses: dict[str, str], shown: Shown, width: str, theme: str
+) -> None:
+    look_as(reader, width, theme)
     answer = reader.goto(addresses[shown.name] + shown.query)
     assert answer and answer.status == 200
     assert "script-src 'self';" in answer.headers["content-security-policy"]
     settled(reader)
+    assert reader.locator("html").get_attribute("data-bs-theme") == theme
     assert_fits(reader)
     for chart in shown.charts:
         assert_drawn(reader, chart)
@@ -153,7 +156,8 @@ def assert_drawn(page: Page, chart: str) -> None:
 
 
 def test_what_differs_is_told_and_drawn_in_its_width(reader: Page, demo: Demo) -> None:
-    """The page of the demo's traced test, with the experiment that shows its cause."""
+    """The page of the demo's traced test, with the experiment that shows its cause, where there is least room for it."""
+    look_as(reader, "phone", "dark")
     finding = DifferenceFinding.objects.get(project=demo.project)
     reader.goto(demo.at("test", finding.number))
     unfold(reader)
