@@ -1,5 +1,7 @@
 """Seeds of a run: those that a test sets are varied by its number, and the line that sets them is named."""
 
+from __future__ import annotations
+
 import random
 import sys
 import types
@@ -7,9 +9,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from flakeboard.values.seeds import SeedWatch
+
+np = pytest.importorskip("numpy", reason="its seeds are watched here")
 
 SPLIT = """
 import numpy as np
