@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from flakeboard.bounds.measurement import BROKEN, NO_VALUES, Findings
 
 from bench.bounds.whole_way import Workplace
@@ -32,9 +33,15 @@ def test_plain():
 """
 
 
-def measured(folder: Path, test: str) -> Findings:
+@pytest.fixture(autouse=True)
+def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plugins of this environment have no part in it, and every process would load them."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+
+
+def measured(folder: Path, test: str, runs: int = 100) -> Findings:
     (folder / "test_it.py").write_text(PROJECT)
-    return Workplace(folder).measured(f"test_it.py::{test}", 100)
+    return Workplace(folder).measured(f"test_it.py::{test}", runs)
 
 
 def test_random_test_is_measured_with_varied_seeds(tmp_path: Path) -> None:
@@ -51,7 +58,7 @@ def test_random_test_is_measured_with_varied_seeds(tmp_path: Path) -> None:
 def test_broken_tests_and_tests_without_values_are_told(tmp_path: Path) -> None:
     broken = measured(tmp_path, "test_broken")
     assert broken.stopped == BROKEN.format(failed=broken.failed, runs=100) and broken.answer is None
-    assert measured(tmp_path, "test_plain").stopped == NO_VALUES
+    assert measured(tmp_path, "test_plain", runs=25).stopped == NO_VALUES
 
 
 def test_seeds_that_are_kept_make_one_draw_and_their_line_is_named(tmp_path: Path) -> None:
