@@ -71,25 +71,32 @@ class _Each(Exists):
     template = "EXISTS(%(subquery)s OFFSET 0)"
 
 
-def with_ends(runs: "QuerySet[Run]", analysis: Analysis | None, columns: Columns) -> "QuerySet[Run]":
+def with_ends(
+    runs: "QuerySet[Run]", analysis: Analysis | None, columns: Columns, *, listed: Sequence[int] | None = None
+) -> "QuerySet[Run]":
     """Runs with `end`, one of ENDS or GONE. Those that the analysis has not judged cost time each: ask for few runs
-    where few are shown."""
+    where few are shown, and say which they are: else the database is told of every red run of the window."""
     reports = Report.objects.filter(run=OuterRef("pk"))
     red = _Each(reports.filter(RED))
-    judged = [] if analysis is None or analysis.since is None else _judged(runs, analysis, analysis.since, columns)
+    judged = (
+        [] if analysis is None or analysis.since is None else _judged(runs, analysis, analysis.since, columns, listed)
+    )
     cases = [When(~_Each(reports), then=Value(GONE)), When(~red, then=Value(PASSED)), *judged]
     return runs.annotate(end=Case(*cases, default=Value(FAILED), output_field=CharField()))
 
 
 def ends_of(runs: Sequence[Run], analysis: Analysis | None, columns: Columns) -> dict[int, str]:
     """By run id: how each of these ended."""
-    listed = Run.objects.filter(pk__in=[run.pk for run in runs])
-    return dict(with_ends(listed, analysis, columns).values_list("pk", "end"))
+    listed = [run.pk for run in runs]
+    of_these = with_ends(Run.objects.filter(pk__in=listed), analysis, columns, listed=listed)
+    return dict(of_these.values_list("pk", "end"))
 
 
-def _judged(runs: "QuerySet[Run]", analysis: Analysis, since: datetime, columns: Columns) -> list[When]:
+def _judged(
+    runs: "QuerySet[Run]", analysis: Analysis, since: datetime, columns: Columns, listed: Sequence[int] | None
+) -> list[When]:
     late = _late_runs(analysis)
-    known = _analysis_ends(columns, late)
+    known = _analysis_ends(columns, late, listed)
     ends = known | dict(_fresh_ends(runs, analysis, since, columns, known))
     by_end = {end: [run for run, of_run in ends.items() if of_run == end] for end in sorted(set(ends.values()))}
     return [When(_one_of("pk", ended), then=Value(end)) for end, ended in by_end.items()]
@@ -102,11 +109,13 @@ def _late_runs(analysis: Analysis) -> Ints:
     return np.unique(np.array(late.values_list("run_id", flat=True), dtype=np.int64))
 
 
-def _analysis_ends(columns: Columns, late: Ints) -> dict[int, str]:
+def _analysis_ends(columns: Columns, late: Ints, listed: Sequence[int] | None) -> dict[int, str]:
     """By run, of those that the analysis judged as red; one that it counted as passed may still be red."""
     if "run_id" not in columns:
         return {}
     judged = np.isin(columns["run_id"], late, invert=True) & (columns["run_end"] != RunEnd.PASSED)
+    if listed is not None:
+        judged &= np.isin(columns["run_id"], np.array(listed, dtype=np.int64))
     rows = zip(columns["run_id"][judged].tolist(), columns["run_end"][judged].tolist(), strict=True)
     return {run: _NAMES[end] for run, end in rows}
 

@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from analytics.columns.codec import Columns
 from analytics.loaders import Filter
 from analytics.models import IncidentDecision
-from analytics.runs.ends import with_ends
+from analytics.runs.ends import ends_of, with_ends
 from analytics.services import analysis_refresh
 from dashboard.web.analysis import page_analysis
 from ingest.models import Project, Report, Run
@@ -184,6 +184,18 @@ def test_ends_are_those_of_the_kernel(demo: Demo) -> None:
     assert {name: ends[name] for name in expected} == expected
     assert sum(ends.values()) == demo.analysis.summary["runs"]["total"]
     assert expected["flaky"] and expected["regression"] and expected["incident"]
+
+
+def test_of_a_page_of_runs_the_database_is_told_of_these_alone(demo: Demo) -> None:
+    now = page_analysis(demo.project)
+    every = dict(with_ends(runs_of(demo.project.pk), now.analysis, now.columns).values_list("pk", "end"))
+    red = [run for run in runs_of(demo.project.pk) if every[run.pk] != "passed"]
+    assert len(red) > 6
+    with CaptureQueriesContext(connection) as queries:
+        ends = ends_of(red[:3], now.analysis, now.columns)
+    assert ends == {run.pk: every[run.pk] for run in red[:3]}
+    arrays = re.findall(r"ANY\(ARRAY\[([0-9, ]+)\]", "".join(query["sql"] for query in queries))
+    assert sorted(int(number) for array in arrays for number in array.split(",")) == sorted(ends)
 
 
 def test_the_first_sentence_has_the_numbers_of_the_api(demo: Demo, reader: Client) -> None:
