@@ -68,6 +68,7 @@ def test_another_budget_runs_nothing_twice(tmp_path: Path) -> None:
 
 
 @pytest.mark.processes
+@pytest.mark.usefixtures("shown_once")
 def test_the_command_resumes_with_another_budget(detect: Command) -> None:
     """The new budget counts, also for a later call that names none."""
     write_project(PLANTED, detect.folder)
@@ -119,6 +120,7 @@ def until_said(process: subprocess.Popen[bytes], words: bytes) -> None:
 
 
 @pytest.mark.processes
+@pytest.mark.usefixtures("shown_once")
 def test_a_killed_experiment_goes_on_where_it_was(detect: Command) -> None:
     write_project(PLANTED, detect.folder)
     with started(detect.folder) as process:
