@@ -75,6 +75,10 @@ def _read_as_needed(
             return _read(opened(), limits, share, way)
         except _ReadAgain as again:
             share.left, way = left, replace(again.way, skeleton=None)
+        except NeedsRepair:  # outside of a document: at the start, or in words behind it
+            if way.repair:
+                raise
+            share.left, way = left, replace(way, lane=False, repair=True, skeleton=None)
 
 
 @dataclass(frozen=True, slots=True)

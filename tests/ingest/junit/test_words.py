@@ -119,3 +119,15 @@ def test_documents_and_cases_of_one_file_are_bounded() -> None:
 def test_the_ledger_counts_a_file_with_words_as_read() -> None:
     (file,) = upload(("doctest.xml", (DECLARED + GOOD + "Program code.\n").encode())).files
     assert (file["account"], [warning["code"] for warning in file["warnings"]]) == ("read", ["words"])
+
+
+@pytest.mark.parametrize("behind", ["words\n", "\n"])
+def test_words_in_utf_16_that_end_in_half_a_character_are_read_as_far_as_they_go(behind: str) -> None:
+    report = read((GOOD + behind + "x").encode("utf-16")[:-1])
+    assert outcome(report)[0] == ["good PASS"]
+    assert "repaired" in [warning.code for warning in report.warnings]
+
+
+def test_a_start_in_utf_16_that_cannot_be_decoded_is_repaired() -> None:
+    report = read(b"\xff\xfe" + ("words " + "?\n" + GOOD).encode("utf-16-le").replace(b"?\0", b"\0\xd8"))
+    assert outcome(report)[0] == ["good PASS"]
