@@ -85,7 +85,7 @@ def test_bound_is_measured_told_kept_and_written_as_a_patch(
     assert cli.main(["bounds", "tests/test_a.py::test_random", "--runs", "1000", "--patch"]) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "seeds varied" in text and "It sets seeds itself at tests/test_a.py:4" in text
-    assert "tests/test_a.py:5 value < 1.645" in text and "runs a day that is" in text
+    assert "tests/test_a.py:5 value < 1.645" in text and "runs a day and with its seeds left free that is" in text
     assert "bounds: 1 in 10: " in text and "- assert x < 1.645 + assert x < " in text
     assert "/projects/shop/tests/0" in text
     diff = (tmp_path / "bounds-test_random.patch").read_text()
