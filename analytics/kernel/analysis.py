@@ -14,7 +14,7 @@ from analytics.kernel.causes.findings import NamedStandouts, causes_by_place
 from analytics.kernel.causes.passive import PassiveCauses, joined, passive_causes
 from analytics.kernel.changes import Changes, changes
 from analytics.kernel.clusters import Clusters, by_signature, clusters, incidence, says_something, without_same
-from analytics.kernel.durations import DurationVerdict, compare_all, duration_floor
+from analytics.kernel.durations import DurationVerdicts, compare_all, duration_floor
 from analytics.kernel.executions import Flags, Ints, distinct
 from analytics.kernel.failed_tests import FailedTests, failed_tests
 from analytics.kernel.flakiness import State
@@ -22,6 +22,7 @@ from analytics.kernel.incidents import Incidents, PassingTests, incidents, names
 from analytics.kernel.order_findings import OrderFinding, order_findings
 from analytics.kernel.packages import names_own_module
 from analytics.kernel.parameters import DEFAULTS, Parameters
+from analytics.kernel.parts import ChosenTests, parts
 from analytics.kernel.priority import BlockedRuns, Priority, blocked_runs, last_failures, priority, retry_effort
 from analytics.kernel.rates import Rates, rates_of
 from analytics.kernel.rerun_time import RerunTime, rerun_time
@@ -60,7 +61,7 @@ class Analysis:
     same_words: Ints
     """The same, including clusters that co-failure found too."""
     orders: tuple[OrderFinding, ...]
-    durations: Mapping[int, DurationVerdict]
+    durations: DurationVerdicts
     causes: Mapping[int, tuple[Cause, ...]]
     """By place: the causes of each flaky test; a test without causes is absent."""
     passive: PassiveCauses
@@ -99,13 +100,14 @@ def analyse(
     failed = failed_tests(window, kept, parameters)
     ran, signature = kept.executions, kept.signature
     flaky = failed.is_flaky
-    of_flaky = ran.where(flaky[ran.test])
+    of_flaky = ChosenTests(ran, flaky)
     progress("related failures")
     run_count = int(window.reports.run.max(initial=-1)) + 1
     together = clusters(incidence(of_flaky, window.reports.run, run_count), parameters)
-    signed = (signature >= 0) & flaky[ran.test]
+    signed = np.flatnonzero(signature >= 0)
+    signed = signed[flaky[ran.test[signed]]]
     says = np.array([says_something(text) for text in window.signatures] + [False], dtype=bool)
-    spoken = signed & says[signature]
+    spoken = signed[says[signature[signed]]]
     by_words = by_signature(ran.test[spoken], signature[spoken], ran.tests)
     progress("orders")
     orders = order_findings(of_flaky, window.reports.order, window.orders, window.failing, parameters)
@@ -202,9 +204,10 @@ def masked_rows(window: Window) -> Flags:
 
 def _others(window: Window) -> PassingTests:
     """The tests that never failed: how many each report ran, and how often they ran on average."""
-    ran = window.executions
-    cells = ran.last_attempt & ran.executed
-    known = np.bincount(ran.report[cells], minlength=len(window.reports))
+    known = np.zeros(len(window.reports), dtype=np.int64)
+    for part in parts(window.executions):
+        cells = part.executions.last_attempt & part.executions.executed
+        known += np.bincount(part.executions.report[cells], minlength=len(known))
     quiet = np.ones(len(window.executed), dtype=bool)
     quiet[window.failing] = False
     often = window.executed[quiet & (window.executed > 0)]

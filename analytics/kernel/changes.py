@@ -10,6 +10,7 @@ import scipy
 
 from analytics.kernel.executions import Executions, Flags, Floats, Ints
 from analytics.kernel.parameters import DEFAULTS, Parameters
+from analytics.kernel.parts import parts
 
 JEFFREYS = 0.5
 
@@ -52,18 +53,25 @@ def changes(executions: Executions, revision: Ints, parameters: Parameters = DEF
 
     Failures in a row must not look like a change. So they count once for each revision; and if failures still cluster
     on either side of a change, the outcomes count as the smaller number of independent ones that they are worth."""
-    ran = executions.where(executions.executed)
-    test, report, failing = ran.test, ran.report, ran.failing
-    trial = _trials(test, revision[report], failing)
-    enough = np.bincount(test[trial & failing], minlength=ran.tests) >= parameters.few_failures
-    bounds = np.searchsorted(test, np.arange(ran.tests + 1))
     rows: list[_Row] = []
-    for number in np.flatnonzero(enough).tolist():
-        part = slice(bounds[number], bounds[number + 1])
-        counted = trial[part]
-        found = _segmented(failing[part][counted], parameters)
-        rows += _rows(number, found, np.flatnonzero(counted), report[part], failing[part])
+    for part in parts(executions):
+        ran = part.executions.where(part.executions.executed)
+        rows += _of_tests(ran, part.first, revision, parameters)
     return _columns(rows)
+
+
+def _of_tests(ran: Executions, first: int, revision: Ints, parameters: Parameters) -> Iterator["_Row"]:
+    """The rows of some tests, which are numbered from `first` among all."""
+    report, failing = ran.report, ran.failing
+    trial = _trials(ran.test, revision[report], failing)
+    enough = ran.count(trial & failing) >= parameters.few_failures
+    enough &= _may_change(ran.where(trial & enough[ran.test]), parameters)
+    bounds = np.concatenate([[0], np.cumsum(np.bincount(ran.test, minlength=ran.tests))])
+    for number in np.flatnonzero(enough).tolist():
+        inside = slice(bounds[number], bounds[number + 1])
+        counted = trial[inside]
+        found = _segmented(failing[inside][counted], parameters)
+        yield from _rows(number + first, found, np.flatnonzero(counted), report[inside], failing[inside])
 
 
 class _Row(NamedTuple):
@@ -103,6 +111,53 @@ def _rows(
         at, low, high = (int(report[execution[index]]) for index in (change.at, change.low, change.high))
         counts = (int(before.sum()), len(before), int(after.sum()), len(after))
         yield _Row(test, at, low, high, *counts, change.bayes_factor)
+
+
+# -- many tests --------------------------------------------------------------------------------------------------
+
+_ROUNDING = 1e-6
+
+
+def _may_change(trials: Executions, parameters: Parameters) -> Flags:
+    """By test: whether the outcomes of all its trials may be likelier with a change: most tests are done with that.
+
+    The same as `_log_bayes_factor` of each, but for rounding."""
+    executed = np.bincount(trials.test, minlength=trials.tests)
+    failed = np.bincount(trials.test[trials.failing], minlength=trials.tests)
+    may = np.zeros(trials.tests, dtype=bool)
+    ends = np.cumsum(executed)
+    before: Ints = np.cumsum(trials.failing) - np.repeat(np.cumsum(failed) - failed, executed)
+    split = np.ones(len(trials.test), dtype=bool)
+    split[ends[executed > 0] - 1] = False  # nothing comes after the last trial
+    if not split.any():
+        return may
+    test, rank = trials.test[split], trials.rank[split] + 1
+    chance = _Marginals(int(failed.max()), int(executed.max()), len(test))
+    gain = chance.of(before[split], rank) + chance.of(failed[test] - before[split], executed[test] - rank)
+    number = np.flatnonzero(executed > 1)
+    splits = executed[number] - 1
+    starts = np.cumsum(splits) - splits
+    largest = np.maximum.reduceat(gain, starts)
+    total = np.add.reduceat(np.exp(gain - np.repeat(largest, splits)), starts)
+    whole = chance.of(failed[number], executed[number])
+    factor = largest + np.log(total) - whole - np.log(splits)
+    may[number] = factor > np.log(parameters.bayes_factor) - _ROUNDING
+    return may
+
+
+class _Marginals:
+    """`_log_marginal` of many counts, from a table where that is smaller than they are."""
+
+    def __init__(self, failed: int, executed: int, values: int) -> None:
+        self._table: Floats | None = None
+        if (failed + 1) * (executed + 1) <= values:
+            bad, ran = np.arange(failed + 1, dtype=np.float64)[:, None], np.arange(executed + 1, dtype=np.float64)
+            self._table = _log_marginal(np.minimum(bad, ran), ran)
+
+    def of(self, failed: Ints, executed: Ints) -> Floats:
+        if self._table is None:
+            return _log_marginal(failed.astype(np.float64), executed.astype(np.float64))
+        return np.asarray(self._table.ravel().take(failed * self._table.shape[1] + executed))
 
 
 # -- one test ----------------------------------------------------------------------------------------------------

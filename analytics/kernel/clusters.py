@@ -11,6 +11,7 @@ import scipy
 
 from analytics.kernel.executions import Executions, Floats, Ints, distinct
 from analytics.kernel.parameters import DEFAULTS, Parameters
+from analytics.kernel.parts import ChosenTests, rows_where
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +36,10 @@ class Clusters:
     pairs: Pairs
 
 
-def incidence(executions: Executions, run: npt.NDArray[np.integer], runs: int) -> scipy.sparse.csr_matrix:
+def incidence(executions: Executions | ChosenTests, run: npt.NDArray[np.integer], runs: int) -> scipy.sparse.csr_matrix:
     """Tests x runs: 1 where the test failed in the run (`run` by report)."""
-    failing = executions.failing
-    key = distinct(executions.test[failing].astype(np.int64) * max(runs, 1) + run[executions.report[failing]])
+    failed = rows_where(executions, lambda part: part.failing)
+    key = distinct(failed.test.astype(np.int64) * max(runs, 1) + run[failed.report])
     cells = (np.ones(len(key), dtype=np.int32), (key // max(runs, 1), key % max(runs, 1)))
     return scipy.sparse.csr_matrix(cells, shape=(executions.tests, runs))
 
@@ -71,8 +72,8 @@ def _block(
     failed: scipy.sparse.csr_matrix, failures: Ints, start: int, ceiling: float
 ) -> tuple[Ints, Ints, Ints, Floats]:
     """Pairs of a block of tests with later ones that failed together in a run."""
-    common = (failed[start : start + _BLOCK] @ failed.T).tocoo()
-    first, second, together = common.row.astype(np.int64) + start, common.col.astype(np.int64), common.data
+    common = (failed[start : start + _BLOCK] @ failed[start:].T).tocoo()
+    first, second, together = common.row.astype(np.int64) + start, common.col.astype(np.int64) + start, common.data
     later = second > first
     first, second, together = first[later], second[later], together[later].astype(np.int64)
     p_value = _tails(failed.shape[1], failures[first], failures[second], together)

@@ -11,7 +11,8 @@ from analytics.kernel.executions import Executions, Flags, Ints
 from analytics.kernel.flakiness import Evidence, Streaks, before_clean, evidence, flaky_or_recovered, states, streaks
 from analytics.kernel.onsets import Onsets, onsets
 from analytics.kernel.parameters import DEFAULTS, Parameters
-from analytics.kernel.rates import Rates, failure_rates, first_attempts
+from analytics.kernel.parts import Part, by_part
+from analytics.kernel.rates import Rates, first_attempts, rates_of
 from analytics.kernel.reruns import Beta, Prior, fit_prior, to_confirm, to_expose, to_get_past
 from analytics.kernel.window import Reports, Window
 from analytics.kernel.without_incidents import OutsideIncidents
@@ -53,14 +54,12 @@ class FailedTests:
 
 def failed_tests(window: Window, outside: OutsideIncidents, parameters: Parameters = DEFAULTS) -> FailedTests:
     """From the window's executions `outside` of incidents."""
-    ran, reports = outside.executions, window.reports
-    found = evidence(ran, reports.situation, outside.retried, parameters)
-    lately, inside = streaks(ran, reports.situation, parameters), _bursts(ran, reports)
+    own = by_part(outside.executions, lambda part: _own(part, outside.retried[part.rows], window.reports, parameters))
+    found, lately, inside = own.evidence, own.streaks, own.bursts
     showed = (found.contradictions > 0) | (found.recoveries > 0)
     priors = tuple(_prior(inside, showed & (inside.context == context), parameters) for context in Context)
     prior = Prior(*(np.array(column)[inside.context] for column in zip(*priors, strict=True)))
-    attempts = failure_rates(ran, parameters)
-    first = first_attempts(ran, reports.run)
+    attempts = own.attempts.rates(parameters)
     state = states(
         found,
         lately,
@@ -69,18 +68,17 @@ def failed_tests(window: Window, outside: OutsideIncidents, parameters: Paramete
         ambiguous=window.ambiguous,
         parameters=parameters,
     )
-    main = reports.default_branch[ran.report]
     seen = np.maximum(attempts.executed + window.skipped[window.failing], 1)
     return FailedTests(
-        rates=failure_rates(ran, parameters, of=first),
+        rates=own.first.rates(parameters),
         attempts=attempts,
-        default_branch=failure_rates(ran, parameters, of=first & main),
-        other_branches=failure_rates(ran, parameters, of=first & ~main),
+        default_branch=own.default_branch.rates(parameters),
+        other_branches=own.other_branches.rates(parameters),
         in_incidents=outside.in_incidents,
         incidents=outside.incidents,
         evidence=found,
         streaks=lately,
-        onsets=onsets(ran, found, parameters),
+        onsets=own.onsets,
         bursts=inside,
         prior=prior,
         priors=priors,
@@ -90,6 +88,49 @@ def failed_tests(window: Window, outside: OutsideIncidents, parameters: Paramete
             (attempts.executed - attempts.failed) / seen, attempts.failed / seen, parameters.confidence
         ),
         to_confirm=to_confirm(before_clean(inside, lately), parameters, until_failure=True),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    failed: Ints
+    executed: Ints
+
+    @classmethod
+    def of(cls, ran: Executions, rows: Flags) -> "_Counts":
+        return cls(ran.count(ran.failing & rows), ran.count(ran.executed & rows))
+
+    def rates(self, parameters: Parameters) -> Rates:
+        return rates_of(self.failed, self.executed, parameters)
+
+
+@dataclass(frozen=True, slots=True)
+class _Own:
+    """What the executions of a test say of it, whatever the others did."""
+
+    evidence: Evidence
+    streaks: Streaks
+    bursts: Bursts
+    onsets: Onsets
+    attempts: _Counts
+    first: _Counts
+    default_branch: _Counts
+    other_branches: _Counts
+
+
+def _own(part: Part, retried: Flags, reports: Reports, parameters: Parameters) -> _Own:
+    ran = part.executions
+    found, inside = evidence(ran, reports.situation, retried, parameters), _bursts(ran, reports)
+    first, main = first_attempts(ran, reports.run), reports.default_branch[ran.report]
+    return _Own(
+        evidence=found,
+        streaks=streaks(ran, reports.situation, parameters),
+        bursts=replace(inside, test=inside.test + part.first),
+        onsets=onsets(ran, found, parameters),
+        attempts=_Counts.of(ran, ran.executed),
+        first=_Counts.of(ran, first),
+        default_branch=_Counts.of(ran, first & main),
+        other_branches=_Counts.of(ran, first & ~main),
     )
 
 

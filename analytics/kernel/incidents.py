@@ -3,7 +3,7 @@
 See docs/concepts.md#how-incidents-are-found."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from enum import IntFlag
 
@@ -14,6 +14,7 @@ import scipy
 from analytics.kernel.executions import Executions, Flags, Floats, Ints
 from analytics.kernel.packages import names_own_module
 from analytics.kernel.parameters import DEFAULTS, Parameters
+from analytics.kernel.parts import Part, add_weights, parts
 
 
 class IncidentRule(IntFlag):
@@ -85,24 +86,28 @@ def incidents(
     A test counts once in a report, by its worst attempt. Failures that a change explains (a standing breakage, or a
     missing module of the project's own) are no incident: they and their tests' rates are left out."""
     count = len(others.executed)
-    ran = executions.where(executions.executed)
-    once = ran.last_attempt
-    bad, named = ran.any_attempt(ran.failing), ran.any_attempt(environmental[executions.executed] & ran.failing)
-    where = ran.report[once].astype(np.int64)
-    executed = np.bincount(where, minlength=count) + others.executed
-    failing = np.bincount(where[bad], minlength=count)
-    by_change = (
-        np.zeros(len(where), dtype=bool) if explained is None else ran.any_attempt(explained[executions.executed])
-    )
-    standing = np.bincount(where[bad & by_change], minlength=count)
-    kept = ~(bad & by_change)
-    cells = _Cells(ran.test[once][kept].astype(np.int64), where[kept], bad[kept])
-    own, recent, usual = _rates(cells, executions.tests, others, parameters)
-    expected, p_value = _improbability(cells, own, usual, others)
-    surprise = np.where(cells.failed, 1.0 - np.maximum(own, recent), 0.0)
-    beyond = np.bincount(cells.report, weights=surprise, minlength=count).astype(np.float64)
-    by_words = np.bincount(cells.report, weights=surprise * named[kept], minlength=count)
-    across = _reaches_across(cells.report[cells.failed], suite[cells.test[cells.failed]], count)
+    executed, failing, standing = np.zeros((3, count), dtype=np.int64)
+    kept, where, of_suite = 0, [], []
+    for _, cells in _by_part(executions, environmental, explained):
+        executed += np.bincount(cells.report, minlength=count)
+        failing += np.bincount(cells.report[cells.failed], minlength=count)
+        standing += np.bincount(cells.report[cells.by_change], minlength=count)
+        kept += len(cells.test) - int(np.count_nonzero(cells.by_change))
+    executed += others.executed
+    usual = (int((failing - standing).sum()) + 0.5) / (kept + float(others.executed.sum()) + 1.0)
+    expected, beyond, by_words = np.zeros((3, count))
+    for part, every in _by_part(executions, environmental, explained):
+        cells = every.unexplained()
+        bad = np.flatnonzero(cells.failed)
+        own, surprise = _rates(cells, bad, part.executions.tests, usual, parameters)
+        expected = add_weights(expected, cells.report, own)
+        beyond = add_weights(beyond, cells.report[bad], surprise)
+        by_words = add_weights(by_words, cells.report[bad], surprise * cells.named[bad])
+        where.append(cells.report[bad])
+        of_suite.append(suite[part.tests][cells.test[bad]])
+    expected += others.executed * usual / (others.executions + 1.0)
+    p_value = np.asarray(scipy.stats.poisson.sf(failing - standing - 1, np.maximum(expected, 1e-12)))
+    across = _reaches_across(np.concatenate(where).astype(np.int64), np.concatenate(of_suite), count)
     why = np.zeros(count, dtype=np.int64)
     why[is_bulk(beyond, executed, parameters)] |= IncidentRule.BULK
     why[(p_value * max(count, 1) < parameters.improbable) & across] |= IncidentRule.IMPROBABLE
@@ -118,38 +123,50 @@ def is_bulk(beyond: Floats, executed: Ints, parameters: Parameters = DEFAULTS) -
 
 @dataclass(frozen=True, slots=True)
 class _Cells:
-    """Each test once in a report, by test and time, without failures that a change explains."""
+    """Each test once in a report, by test and time."""
 
-    test: Ints
-    report: Ints
+    test: npt.NDArray[np.integer]
+    report: npt.NDArray[np.integer]
     failed: Flags
+    named: Flags
+    """A failure mentions the environment."""
+    by_change: Flags
+    """A failure that a change explains."""
+
+    def unexplained(self) -> "_Cells":
+        """Without failures that a change explains."""
+        kept = ~self.by_change
+        if kept.all():
+            return self
+        return _Cells(self.test[kept], self.report[kept], self.failed[kept], self.named[kept], self.by_change[kept])
 
 
-def _rates(cells: _Cells, tests: int, others: PassingTests, parameters: Parameters) -> tuple[Floats, Floats, float]:
-    """By cell: its test's rate in all other reports and in the nearest ones; and the project's.
-
-    A test's rate is shrunk towards the project's with the weight of one execution, so that many passes count for more
-    than no data."""
-    usual = (np.count_nonzero(cells.failed) + 0.5) / (len(cells.test) + float(others.executed.sum()) + 1.0)
-    ran, bad = np.bincount(cells.test, minlength=tests), np.bincount(cells.test[cells.failed], minlength=tests)
-    own = (bad[cells.test] - cells.failed + usual) / ran[cells.test]
-    ends = np.cumsum(ran)
-    at, side = np.arange(len(cells.test)), parameters.lately // 2
-    first, last = np.maximum(at - side, (ends - ran)[cells.test]), np.minimum(at + side + 1, ends[cells.test])
-    sums = np.concatenate([[0], np.cumsum(cells.failed)])
-    near = (sums[last] - sums[first] - cells.failed + usual) / (last - first)
-    return np.minimum(own, 1.0), np.minimum(near, 1.0), float(usual)
+def _by_part(executions: Executions, environmental: Flags, explained: Flags | None) -> Iterator[tuple[Part, _Cells]]:
+    for part in parts(executions):
+        ran = part.executions.where(part.executions.executed)
+        chosen, once = part.executions.executed, ran.last_attempt
+        bad = ran.any_attempt(ran.failing)
+        named = ran.any_attempt(environmental[part.rows][chosen] & ran.failing)
+        changed = np.zeros_like(bad) if explained is None else ran.any_attempt(explained[part.rows][chosen]) & bad
+        yield part, _Cells(ran.test[once], ran.report[once], bad, named, changed)
 
 
-def _improbability(cells: _Cells, own: Floats, usual: float, others: PassingTests) -> tuple[Floats, Floats]:
-    """How many failing tests each report should have, and the chance of as many as it has.
+def _rates(cells: _Cells, bad: Ints, tests: int, usual: float, parameters: Parameters) -> tuple[Floats, Floats]:
+    """By cell: its test's rate in all other reports; by failure (`bad`): how far that rate and the one in the nearest
+    reports are from 1. `usual` is the project's rate.
 
-    The number of failures is Poisson-binomial; a Poisson of the same mean bounds its upper tail (Le Cam)."""
-    count = len(others.executed)
-    expected = np.bincount(cells.report, weights=own, minlength=count).astype(np.float64)
-    expected += others.executed * usual / (others.executions + 1.0)
-    failing = np.bincount(cells.report[cells.failed], minlength=count)
-    return expected, np.asarray(scipy.stats.poisson.sf(failing - 1, np.maximum(expected, 1e-12)))
+    The number of failures is Poisson-binomial; a Poisson of the same mean bounds its upper tail (Le Cam). A test's rate
+    is shrunk towards the project's with the weight of one execution, so that many passes count for more than no
+    data."""
+    ran = np.bincount(cells.test, minlength=tests)
+    test, often = cells.test[bad], np.bincount(cells.test[bad], minlength=tests)
+    own = np.minimum((often + usual) / np.maximum(ran, 1), 1.0)[cells.test]
+    own[bad] = np.minimum((often[test] - 1 + usual) / ran[test], 1.0)
+    ends, side = np.cumsum(ran), parameters.lately // 2
+    first, last = np.maximum(bad - side, (ends - ran)[test]), np.minimum(bad + side + 1, ends[test])
+    inside = np.searchsorted(bad, last) - np.searchsorted(bad, first)
+    near = np.minimum((inside - 1 + usual) / (last - first), 1.0)
+    return own, 1.0 - np.maximum(own[bad], near)
 
 
 def _reaches_across(where: Ints, suite: npt.NDArray[np.integer], count: int) -> Flags:

@@ -20,6 +20,7 @@ from analytics.kernel.orders import (
     single_polluter_rate,
 )
 from analytics.kernel.parameters import DEFAULTS, Parameters
+from analytics.kernel.parts import ChosenTests, rows_where
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class OrderFinding:
 
 
 def order_findings(
-    executions: Executions,
+    executions: Executions | ChosenTests,
     order: Ints,
     orders: Sequence[Ints],
     failing: Ints,
@@ -59,7 +60,7 @@ def order_findings(
     Only first attempts count: a retry runs after the others, whatever the order. Reports that are `steady` are of
     experiments, each at one revision: what passed in them counts even before its first failure."""
     fixed = np.zeros(len(order), dtype=bool) if steady is None else steady
-    ran = executions.where(executions.executed & (executions.ordinal == 0) & (order[executions.report] >= 0))
+    ran = rows_where(executions, lambda part: part.executed & (part.ordinal == 0) & (order[part.report] >= 0))
     bounds = np.searchsorted(ran.test, np.arange(ran.tests + 1))
     tests = 1 + max((int(sequence.max(initial=-1)) for sequence in orders), default=-1)
     budget = parameters.partner_cells

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from analytics.kernel.executions import Executions, Flags, Floats, Ints, distinct, distinct_per
 from analytics.kernel.parameters import DEFAULTS, Parameters
+from analytics.kernel.parts import ChosenTests, Part, by_part
 from analytics.kernel.rates import clopper_pearson
 
 # -- blocked runs and effort -------------------------------------------------------------------------------------
@@ -79,6 +80,11 @@ class LastFailures:
 
 def last_failures(executions: Executions, run: Ints) -> LastFailures:
     """Tests and runs that failed at the last attempt (`run` by report)."""
+    return by_part(executions, lambda part: _last_failures(part, run))
+
+
+def _last_failures(part: Part, run: Ints) -> LastFailures:
+    executions = part.executions
     known = np.asarray(executions.executed & (run[executions.report] >= 0))
     ran = executions.where(known)
     size = int(run.max(initial=0)) + 1
@@ -90,12 +96,17 @@ def last_failures(executions: Executions, run: Ints) -> LastFailures:
     np.maximum.at(last, np.searchsorted(cells, key[rows]), rows)
     ended = failing[last]
     cells = cells[ended]
-    return LastFailures(cells // size, cells % size, np.flatnonzero(known)[last[ended]])
+    rows = np.flatnonzero(known)[last[ended]]
+    return LastFailures(cells // size + part.first, cells % size, rows + part.rows.start)
 
 
-def retry_effort(executions: Executions, run: Ints) -> RetryEffort:
+def retry_effort(executions: Executions | ChosenTests, run: Ints) -> RetryEffort:
     """The time beyond first attempts in each report; among known durations an unknown one counts as 0, and where none
     is known the time is NaN."""
+    return by_part(executions, lambda part: _retry_effort(part.executions, run))
+
+
+def _retry_effort(executions: Executions, run: Ints) -> RetryEffort:
     ran = executions.where(executions.executed & (run[executions.report] >= 0))
     again = ran.ordinal > 0
     seconds = np.bincount(ran.test[again], weights=np.nan_to_num(ran.duration[again]), minlength=ran.tests)

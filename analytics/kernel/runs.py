@@ -58,7 +58,8 @@ def is_new(executions: Executions, ends: LastFailures, reports: Reports, inciden
     """By cell of `ends`: the test's last attempt failed in a report outside incidents, and it was not broken before.
 
     `known` by execution: it was broken before."""
-    rows = executions.last_attempt & executions.executed & executions.failing & ~known & ~incident[executions.report]
+    failed = np.flatnonzero(executions.failing & ~known)
+    rows = failed[executions.last_attempt[failed] & ~incident[executions.report[failed]]]
     size = int(reports.run.max(initial=0)) + 1
     new = distinct(executions.test[rows].astype(np.int64) * size + reports.run[executions.report[rows]])
     return np.isin(ends.test * size + ends.run, new)

@@ -8,6 +8,7 @@ import numpy as np
 
 from analytics.kernel.executions import Executions, Flags, Ints, distinct_per
 from analytics.kernel.parameters import DEFAULTS, Parameters
+from analytics.kernel.parts import by_part
 from analytics.kernel.window import Reports
 
 
@@ -23,15 +24,20 @@ class Standing:
 
 def standing(executions: Executions, reports: Reports, parameters: Parameters = DEFAULTS) -> Standing:
     """Which failures belong to a breakage, from each test's last attempt in each report."""
+    return by_part(executions, lambda part: _standing(part.executions, reports, parameters))
+
+
+def _standing(executions: Executions, reports: Reports, parameters: Parameters) -> Standing:
     breakage, known, begins = np.zeros((3, len(executions.test)), dtype=bool)
     cells = _Cells.of(executions, _stream(reports.branch, reports.environment))
     if len(cells.row):
         breakage[cells.row] = cells.breakage(reports, parameters)
         known[cells.row] = cells.known(reports, breakage[cells.row])
-        begins[cells.row] = cells.begins
-        everywhere = _Cells.of(executions, _stream(reports.branch, np.zeros_like(reports.environment)))
-        began = everywhere.began_together(begins[everywhere.row], reports)
-        breakage[everywhere.row] |= everywhere.breakage(reports, parameters) & began
+        if (reports.environment != reports.environment[0]).any():  # else all of them say the same as one
+            begins[cells.row] = cells.begins
+            everywhere = _Cells.of(executions, _stream(reports.branch, np.zeros_like(reports.environment)))
+            began = everywhere.began_together(begins[everywhere.row], reports)
+            breakage[everywhere.row] |= everywhere.breakage(reports, parameters) & began
     last = executions.executed & executions.failing
     return Standing(_by_cell(executions, breakage) & last, _by_cell(executions, known) & last)
 

@@ -1,12 +1,13 @@
 """Sections 1 and 8: hosts, environments and hours at which a test fails more than elsewhere."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy
 
 from analytics.kernel.executions import Executions, Flags, Floats, Ints, counted, distinct_per
 from analytics.kernel.parameters import DEFAULTS, Parameters
+from analytics.kernel.parts import ChosenTests, Part, joined, parts
 
 HOURS = 24
 BLOCK = 4
@@ -58,13 +59,20 @@ class _Cells:
     executed: Ints
 
 
-def standouts(executions: Executions, place: Ints, parameters: Parameters = DEFAULTS) -> Standouts:
+def standouts(executions: Executions | ChosenTests, place: Ints, parameters: Parameters = DEFAULTS) -> Standouts:
     """Where tests stand out (`place` by report, such as its host or environment; -1 where it is not known).
 
     Benjamini-Hochberg counts every test and place of tests that failed and ran in at least two places."""
-    test, report, failed = _once_a_report(executions)
-    known = place[report] >= 0
-    cells = _cells(test[known], place[report[known]], failed[known])
+    if len(np.unique(place[place >= 0])) < 2:  # nothing to compare with
+        none = np.zeros(0, dtype=np.int64)
+        return Standouts(none, none, none, none, none, none, np.zeros(0))
+    by_part = []
+    for part in parts(executions):
+        test, report, failed = _once_a_report(part.executions)
+        known = place[report] >= 0
+        cells = _cells(test[known], place[report[known]], failed[known])
+        by_part.append(replace(cells, test=cells.test + part.first))
+    cells = joined(by_part)
     everywhere = _sums(cells.test, cells.failed, executions.tests), _sums(cells.test, cells.executed, executions.tests)
     return Standouts(*_judged(cells, *everywhere, cells.failed >= parameters.few_failures, parameters))
 
@@ -74,23 +82,41 @@ def hours(started: Floats) -> Ints:
     return np.asarray(started // 3600 % HOURS, dtype=np.int64)
 
 
-def hour_standouts(executions: Executions, started: Floats, parameters: Parameters = DEFAULTS) -> HourStandouts:
+def hour_standouts(
+    executions: Executions | ChosenTests, started: Floats, parameters: Parameters = DEFAULTS
+) -> HourStandouts:
     """Hours of the day at which tests stand out (`started` by report), as blocks that overlap and may span midnight.
 
     One bad night is no habit: failures of a block count only where they fell on several days. Overlapping blocks are
     positively dependent, under which Benjamini-Hochberg holds; of a test's blocks the most telling is kept."""
-    test, report, failed = _once_a_report(executions)
-    when, shape = hours(started)[report], (executions.tests, HOURS)
-    ran = np.bincount(test * HOURS + when, minlength=shape[0] * HOURS).reshape(shape)
-    bad = np.bincount((test * HOURS + when)[failed], minlength=shape[0] * HOURS).reshape(shape)
+    hour = hours(started)
+    counts = joined([_HourCounts.of(part, hour, started) for part in parts(executions)])
+    ran, bad = counts.ran, counts.bad
     starts = np.arange(0, HOURS, STEP)
     inside = (starts[:, None] + np.arange(BLOCK)) % HOURS
     executed, failing = ran[:, inside].sum(axis=2), bad[:, inside].sum(axis=2)
-    days = _days(test[failed], started[report[failed]], starts, executions.tests)
+    days = _days(counts.test, counts.moment, starts, executions.tests)
     at, block = np.nonzero(executed)
     cells = _Cells(at, starts[block], failing[at, block], executed[at, block])
     tried = days[at, block] >= parameters.few_failures
     return HourStandouts(*_judged(cells, bad.sum(axis=1), ran.sum(axis=1), tried, parameters, once=True))
+
+
+@dataclass(frozen=True, slots=True)
+class _HourCounts:
+    """How many reports of each test there are in each hour of the day, in how many of them it failed, and failures."""
+
+    ran: Ints
+    bad: Ints
+    test: Ints
+    moment: Floats
+
+    @classmethod
+    def of(cls, part: Part, hour: Ints, started: Floats) -> "_HourCounts":
+        test, report, failed = _once_a_report(part.executions)
+        cell, shape = test * HOURS + hour[report], (part.executions.tests, HOURS)
+        ran, bad = (np.bincount(cells, minlength=shape[0] * HOURS).reshape(shape) for cells in (cell, cell[failed]))
+        return cls(ran, bad, test[failed] + part.first, started[report[failed]])
 
 
 def _days(test: Ints, started: Floats, starts: Ints, tests: int) -> Ints:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from analytics.kernel.clusters import relation
-from analytics.kernel.executions import Executions, Flags, Floats, Ints, distinct_per
+from analytics.kernel.executions import Executions, Flags, Floats, Ints, distinct, distinct_per
 from analytics.kernel.parameters import DEFAULTS, Parameters
+from analytics.kernel.parts import ChosenTests, parts, rows_where
 from analytics.kernel.rates import Rates, rates_of
 
 
@@ -27,18 +28,19 @@ class SuiteBounds:
 
 
 def suite_bounds(
-    executions: Executions, flaky: Flags, suite: Ints, run: Ints, parameters: Parameters = DEFAULTS
+    executions: Executions | ChosenTests, flaky: Flags, suite: Ints, run: Ints, parameters: Parameters = DEFAULTS
 ) -> SuiteBounds:
     """`executions` of flaky tests; `flaky` and `suite` by test, `run` by report.
 
     Rates are by run, like the suite's own, so that the bounds hold whatever retries there were."""
-    ran = executions.where(executions.executed & flaky[executions.test])
     suites, tests = np.unique(suite[flaky], return_counts=True)
     place = np.searchsorted(suites, suite)
-    failed, failed_run = ran.test[ran.failing], run[ran.report[ran.failing]]
+    bad_rows = rows_where(executions, lambda part: part.failing)
+    bad_rows = bad_rows.where(flaky[bad_rows.test])
+    failed, failed_run = bad_rows.test, run[bad_rows.report]
     bad = distinct_per(place[failed], failed_run, len(suites))
-    all_ = distinct_per(place[ran.test], run[ran.report], len(suites))
-    own = distinct_per(failed, failed_run, ran.tests)[flaky]
+    all_ = _runs(executions, flaky, place, run, len(suites))
+    own = distinct_per(failed, failed_run, executions.tests)[flaky]
     rate = rates_of(bad, all_, parameters)
     share = own / np.maximum(all_[place[flaky]], 1)
     highest, total = np.zeros(len(suites)), np.bincount(place[flaky], weights=share, minlength=len(suites))
@@ -50,6 +52,17 @@ def suite_bounds(
     return SuiteBounds(
         suites.astype(np.int64), tests.astype(np.int64), rate, highest, total.astype(np.float64), relations
     )
+
+
+def _runs(executions: Executions | ChosenTests, flaky: Flags, place: Ints, run: Ints, suites: int) -> Ints:
+    """By suite: runs in which one of its flaky tests was executed."""
+    size = int(run.max(initial=-1)) + 2
+    cells = [np.zeros(0, dtype=np.int64)]
+    for part in parts(executions):
+        ran = part.executions
+        ran = ran.where(ran.executed & flaky[part.tests][ran.test])
+        cells.append(distinct(place[part.tests][ran.test].astype(np.int64) * size + run[ran.report] + 1))
+    return np.bincount(distinct(np.concatenate(cells)) // size, minlength=suites).astype(np.int64)
 
 
 _GENERIC = frozenset(

@@ -28,6 +28,9 @@ def outside(window: Window, incident: Flags) -> OutsideIncidents:
     """Remove failures inside incidents (`incident` by report)."""
     every = window.executions
     taken_out = np.asarray(every.failing & incident[every.report])
+    if not taken_out.any():
+        nothing = np.zeros(every.tests, dtype=np.int64)
+        return OutsideIncidents(every, window.retried, window.signature, nothing, nothing)
     count = every.count(taken_out)
     incidents = distinct_per(every.test[taken_out], every.report[taken_out], every.tests)
     kept = ~taken_out

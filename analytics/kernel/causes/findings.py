@@ -1,6 +1,6 @@
 """The causes of each flaky test, from all kinds of evidence. See docs/concepts.md#how-causes-are-told."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from analytics.kernel.causes.evidence import Cause, FailurePlace, Observations, TracedCause, causes_of
 from analytics.kernel.causes.rules import read
-from analytics.kernel.durations import DurationVerdict
+from analytics.kernel.durations import HINTS, DurationVerdict, DurationVerdicts, Hint
 from analytics.kernel.executions import Ints
 from analytics.kernel.failed_tests import FailedTests
 from analytics.kernel.order_findings import OrderFinding
@@ -45,8 +45,13 @@ def causes_by_place(
     order_of = {finding.place: finding.verdict for finding in orders}
     environment = _first(places.environments, places.environment_names)
     host, hours = _first(places.hosts, places.host_names), _first(places.hours, _HOURS)
+    speaking = {place for place, pairs in failures_of.items() if any(rules[which] for which, _ in pairs)}
+    shown = {*speaking, *order_of, *environment, *host, *hours, *traced, *_timed(durations)}
+    shown.update(np.flatnonzero(2 * failed.in_incidents > failed.attempts.failed + failed.in_incidents).tolist())
     found = {}
     for place in np.flatnonzero(failed.is_flaky).tolist():
+        if place not in shown:  # nothing speaks of a cause
+            continue
         observed = Observations(
             failures=int(failed.attempts.failed[place] + failed.in_incidents[place]),
             in_incidents=int(failed.in_incidents[place]),
@@ -61,6 +66,14 @@ def causes_by_place(
         if causes:
             found[place] = causes
     return found
+
+
+def _timed(durations: Mapping[int, DurationVerdict]) -> Iterable[int]:
+    """Tests whose durations hint at something."""
+    if isinstance(durations, DurationVerdicts):
+        hinted: list[int] = durations.test[durations.hint != HINTS.index(Hint.NONE)].tolist()
+        return hinted
+    return (place for place, verdict in durations.items() if verdict.hint)
 
 
 _HOURS = [f"{hour:02}:00 to {(hour + 4) % 24:02}:00 UTC" for hour in range(24)]

@@ -16,6 +16,7 @@ from analytics.kernel.causes.wear import wear_findings
 from analytics.kernel.executions import Executions, Flags
 from analytics.kernel.order_findings import OrderFinding
 from analytics.kernel.parameters import DEFAULTS, Parameters
+from analytics.kernel.parts import ChosenTests, rows_where
 from analytics.kernel.window import Window
 
 PLACE_IN_ORDER, WEAR, SESSIONS = "place in the order", "wear of a machine", "host sessions"
@@ -35,11 +36,10 @@ class PassiveCauses:
 
 
 def passive_causes(
-    executions: Executions, window: Window, orders: Sequence[OrderFinding], parameters: Parameters = DEFAULTS
+    every: Executions | ChosenTests, window: Window, orders: Sequence[OrderFinding], parameters: Parameters = DEFAULTS
 ) -> PassiveCauses:
     """From the executions of flaky tests outside of incidents; tests with few failures are not looked at."""
-    enough = executions.count(executions.failing) >= parameters.few_failures
-    executions = executions.where(enough[executions.test])
+    executions = rows_where(every, lambda part: (part.count(part.failing) >= parameters.few_failures)[part.test])
     shared = replace(parameters, significance=parameters.significance / len(KINDS))
     reports = window.reports
     clock = clock_findings(executions, reports.started, shared)
