@@ -38,10 +38,10 @@ from analytics.trends.services import trends_store
 from analytics.values.answers import answers_refresh
 from analytics.why.causes import traced_causes
 from ingest.models import Project, Report
-from ingest.pgcopy import copy_rows
+from ingest.pgcopy import stream_rows
 
 Progress = Callable[[str], None]
-_encode = json.JSONEncoder(ensure_ascii=False).encode
+_encode = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode
 
 
 def analysis_refresh(
@@ -123,7 +123,7 @@ def analysis_store(
 
 
 def _write(model, keys: tuple[str, ...], analysis_id: int, rows) -> None:
-    copy_rows(
+    stream_rows(
         model,
         ("analysis_id", *keys, "data"),
         ((analysis_id, *row[:-1], _encode(row[-1]).replace("\\u0000", "")) for row in rows),

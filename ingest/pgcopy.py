@@ -14,21 +14,19 @@ _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r", "
 
 
 def _field(value: Any) -> str:
+    if isinstance(value, str):
+        plain = not ("\\" in value or "\n" in value or "\t" in value or "\r" in value or "\x00" in value)
+        return value if plain else value.translate(_ESCAPES)
     if value is None:
         return "\\N"
     if isinstance(value, bytes):
         return "\\\\x" + value.hex()
-    if isinstance(value, str):
-        return value.translate(_ESCAPES)
     return str(value)
 
 
 def copy_rows(model: type[Model], columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Append rows to the model's table, inside the current transaction."""
-    table = connection.ops.quote_name(model._meta.db_table)
-    names = ", ".join(connection.ops.quote_name(column) for column in columns)
-    statement = f"COPY {table} ({names}) FROM STDIN"
-    buffer = io.StringIO()
+    statement, buffer = _statement(model, columns), io.StringIO()
     with connection.cursor() as cursor:
         for row in rows:
             buffer.write("\t".join(map(_field, row)))
@@ -37,6 +35,38 @@ def copy_rows(model: type[Model], columns: Sequence[str], rows: Iterable[Sequenc
                 _send(cursor, statement, buffer)
         if buffer.tell():
             _send(cursor, statement, buffer)
+
+
+def stream_rows(model: type[Model], columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """The same for many rows, which are made while the database takes in those before: making them must not ask it."""
+    with connection.cursor() as cursor, connection.wrap_database_errors:
+        cursor.copy_expert(_statement(model, columns), _Lines(rows), size=_STREAMED)
+
+
+_STREAMED = 256 * 1024
+
+
+class _Lines:
+    """Rows as a file that is read once."""
+
+    def __init__(self, rows: Iterable[Sequence[Any]]) -> None:
+        self._rows = iter(rows)
+        self._rest = b""
+
+    def read(self, size: int) -> bytes:
+        """So many bytes, fewer at the end."""
+        taken, held = [self._rest], len(self._rest)
+        while held < size and (row := next(self._rows, None)) is not None:
+            taken.append(("\t".join(map(_field, row)) + "\n").encode())
+            held += len(taken[-1])
+        content = b"".join(taken)
+        self._rest = content[size:]
+        return content[:size]
+
+
+def _statement(model: type[Model], columns: Sequence[str]) -> str:
+    names = ", ".join(connection.ops.quote_name(column) for column in columns)
+    return f"COPY {connection.ops.quote_name(model._meta.db_table)} ({names}) FROM STDIN"
 
 
 def _send(cursor: Any, statement: str, buffer: io.StringIO) -> None:

@@ -11,6 +11,7 @@ from analytics.kernel.incidents import IncidentRule
 from analytics.kernel.window import CONFIRMED, REJECTED, UNDECIDED
 from analytics.loaders import Loaded
 from analytics.models import ClusterFinding
+from ingest.verdict import Verdict
 
 _RUNS_SHOWN = 60
 _TESTS_SHOWN = 200
@@ -36,15 +37,17 @@ class _Cells:
 
     def __init__(self, found: Analysis, loaded: Loaded) -> None:
         self._found, self._loaded = found, loaded
-        ran = found.outside.executions
-        self._ran, self._signature = ran.where(ran.executed), found.outside.signature[ran.executed]
-        self._failing = self._ran.failing
-        self._starts = np.searchsorted(self._ran.test, np.arange(ran.tests + 1))
+        self._every = found.outside.executions
+        rows = np.flatnonzero(self._every.failing)
+        self._test, self._report = self._every.test[rows], self._every.report[rows]
+        self._signature = found.outside.signature[rows]
+        self._starts = np.concatenate([[0], np.cumsum(np.bincount(self._every.test, minlength=self._every.tests))])
 
     def cluster(self, members: Ints, view: ClusterFinding.View) -> Finding:
-        rows = np.concatenate([np.arange(self._starts[member], self._starts[member + 1]) for member in members])
-        bad = rows[self._failing[rows]]
-        reports = np.unique(self._ran.report[bad])
+        inside = np.zeros(self._every.tests, dtype=bool)
+        inside[members] = True
+        bad = np.flatnonzero(inside[self._test])
+        reports = np.unique(self._report[bad])
         runs = np.unique(self._found.window.reports.run[reports])
         other = self._found.same_words if view is ClusterFinding.View.TOGETHER else self._found.clusters.label
         shown = reports[-_RUNS_SHOWN:]
@@ -62,8 +65,8 @@ class _Cells:
 
     def _shared(self, bad: Ints) -> int:
         """Runs in which at least two of its tests failed."""
-        run = self._found.window.reports.run[self._ran.report[bad]]
-        return int(np.count_nonzero(distinct_per(run, self._ran.test[bad]) > 1))
+        run = self._found.window.reports.run[self._report[bad]]
+        return int(np.count_nonzero(distinct_per(run, self._test[bad]) > 1))
 
     def _signatures(self, bad: Ints) -> list[Finding]:
         which, count = np.unique(self._signature[bad], return_counts=True)
@@ -77,10 +80,10 @@ class _Cells:
     def _row(self, place: int, shown: Ints) -> str:
         """A character for each report: F failed, P passed, - absent."""
         rows = slice(self._starts[place], self._starts[place + 1])
-        reports, failing = self._ran.report[rows], self._failing[rows]
-        bad = set(reports[failing].tolist())
-        ran = set(reports.tolist())
-        return "".join("F" if report in bad else "P" if report in ran else "-" for report in shown.tolist())
+        reports, verdict = self._every.report[rows], self._every.verdict[rows]
+        ran = np.isin(shown, reports[verdict != Verdict.SKIP])
+        bad = np.isin(shown, reports[(verdict == Verdict.FAIL) | (verdict == Verdict.ERROR)])
+        return bytes(np.where(bad, b"F", np.where(ran, b"P", b"-")).astype("S1").tobytes()).decode()
 
 
 def _agreement(other: Ints) -> Finding:

@@ -12,6 +12,7 @@ from analytics.kernel.flakiness import State
 from analytics.kernel.hidden import hidden
 from analytics.kernel.lifecycle import masked_by_month
 from analytics.kernel.parameters import DEFAULTS, Parameters
+from analytics.kernel.parts import ChosenTests, parts
 from analytics.kernel.rates import rates_of
 from analytics.kernel.reruns import NEVER, exposure_curve
 from analytics.kernel.runs import RunEnd
@@ -68,11 +69,13 @@ def _days(found: Analysis) -> list[Finding]:
     count = int(max(day.max(initial=0), reports.started.max() // _DAY - first)) + 1
     ends = np.zeros((count, len(RunEnd)), dtype=np.int64)
     np.add.at(ends, (day, runs.end), 1)
-    ran = found.window.executions
-    chosen = failed.is_flaky[ran.test] & ran.executed & (ran.ordinal == 0) & ~found.incident[ran.report]
-    of_row = (reports.started[ran.report] // _DAY).astype(np.int64) - first
-    executed = np.bincount(of_row[chosen], minlength=count)
-    failing = np.bincount(of_row[chosen & ran.failing], minlength=count)
+    of_report = (reports.started // _DAY).astype(np.int64) - first
+    executed, failing = np.zeros((2, count), dtype=np.int64)
+    for part in parts(ChosenTests(found.window.executions, failed.is_flaky)):
+        ran = part.executions
+        chosen = ran.executed & (ran.ordinal == 0) & ~found.incident[ran.report]
+        executed += np.bincount(of_report[ran.report[chosen]], minlength=count)
+        failing += np.bincount(of_report[ran.report[chosen & ran.failing]], minlength=count)
     return [
         {
             "day": first + at,

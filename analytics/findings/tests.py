@@ -1,26 +1,32 @@
 """Findings about each test that failed: its evidence, and where to look."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from analytics.findings.json_values import Finding, grouped, number, numbers, rows_of
+from analytics.findings.json_values import Finding, number, numbers, rows_of
+from analytics.findings.tables import Table
 from analytics.kernel.analysis import Analysis
 from analytics.kernel.bursts import Context
 from analytics.kernel.causes.onset_changes import AT_ONSET
-from analytics.kernel.executions import Executions, Ints, distinct
+from analytics.kernel.durations import HINTS
+from analytics.kernel.executions import Executions, Ints, counted
 from analytics.kernel.lifecycle import runs_without
 from analytics.kernel.order_findings import OrderFinding
-from analytics.kernel.rates import first_attempts
+from analytics.kernel.parts import parts
+from analytics.kernel.rates import Rates, first_attempts
 from analytics.kernel.standouts import Standouts
 from analytics.loaders import Loaded
 
 _SHOWN = 10
 """How many reports, signatures and related tests are kept."""
+_AT_ONCE = 1_000
+"""Tests whose findings are made together: so that they need no room for all, nor each a look into every array."""
 _DURATIONS = ("passing", "failing", "ratio", "p_value", "near")
+_ONSETS = ("last_clean", "first", "last", "executions_before", "new")
 
 
 def tests(
@@ -28,24 +34,26 @@ def tests(
 ) -> Iterator[tuple[int, Finding]]:
     """The finding for each test that failed, beyond the columns; empty values are left out. `onsets` has, by number,
     what changed when a test became flaky."""
-    parts = _Parts(found, loaded, onsets)
-    for place, test in enumerate(found.window.failing.tolist()):
-        finding = parts.finding(place)
-        yield test, {name: value for name, value in finding.items() if value not in (None, [], {}, "")}
+    sections, failing = _Sections(found, loaded, onsets), found.window.failing.tolist()
+    for first in range(0, len(failing), _AT_ONCE):
+        some = range(first, min(first + _AT_ONCE, len(failing)))
+        columns = sections.columns(some)
+        for place, values in zip(some, zip(*columns.values(), strict=True), strict=True):
+            yield failing[place], {name: value for name, value in zip(columns, values, strict=True) if value}
 
 
-class _Parts:
-    """Tables of an analysis, grouped by test."""
+class _Sections:
+    """The parts of findings, each a list with a value a test; what is empty is None, or an empty list."""
 
     def __init__(self, found: Analysis, loaded: Loaded, onsets: Mapping[int, Finding]) -> None:
         self._found, self._loaded, self._onset_changes = found, loaded, onsets
         self._report = np.append(loaded.report_ids, -1)
         ran = found.outside.executions
-        first = first_attempts(ran, found.window.reports.run)
-        self._environments = _counts(ran.where(first), found.window.reports.environment)
-        self._signatures = _signatures(ran, found.outside.signature)
-        self._bursts = grouped(found.failed.bursts.test, found.failed.bursts.lengths)
-        self._failures = grouped(ran.test[ran.failing], ran.report[ran.failing])
+        bad = np.flatnonzero(ran.failing)
+        self._environments = _counts(ran, found.window.reports.run, found.window.reports.environment)
+        self._signatures = _signatures(ran, found.outside.signature, self._report)
+        self._bursts = _burst_lengths(found)
+        self._failures = Table(ran.test[bad].astype(np.int64), self._report[ran.report[bad]])
         self._related = _related(found)
         self._orders = {finding.place: finding for finding in found.orders}
         self._changes = rows_of(found.changes.test)
@@ -53,90 +61,111 @@ class _Parts:
         self._standing_environments = rows_of(found.environments.test)
         reports = found.window.reports
         kind = reports.environment if reports.kind is None else reports.kind
-        self._without = runs_without(found.window.executions, kind).tolist()
-        self._is_flaky = found.failed.is_flaky.tolist()
-        self._branches = {
-            "default": _rates(found.failed.default_branch),
-            "other": _rates(found.failed.other_branches),
-        }
-        self._reruns = [
-            (context.name.lower(), *(counts.tolist() for counts in found.failed.bursts.followed(context)))
-            for context in Context
-        ]
+        self._without = runs_without(found.window.executions, kind)
+        self._is_flaky = found.failed.is_flaky
+        self._contexts = [(context.name.lower(), *found.failed.bursts.followed(context)) for context in Context]
 
-    def finding(self, place: int) -> Finding:
+    def columns(self, some: range) -> dict[str, Sequence[Any]]:
+        """Of neighbouring tests."""
+        changes = [
+            self._onset_changes.get(test) for test in self._found.window.failing[some.start : some.stop].tolist()
+        ]
         return {
-            "onset": self._onset(place),
-            "branches": {name: rates[place] for name, rates in self._branches.items()},
+            "onset": self._onsets(some),
+            "branches": self._branches(some),
             "environments": [
-                {"environment": self._loaded.environments[where], "failed": bad, "executed": ran}
-                for where, bad, ran in self._environments.get(place, [])
+                [
+                    {"environment": self._loaded.environments[where], "failed": bad, "executed": ran}
+                    for where, bad, ran in rows
+                ]
+                for rows in self._environments.of(some)
             ],
             "signatures": [
-                {"id": self._loaded.signature_ids[which], "failures": count, "last_report": self._id(last)}
-                for which, count, last in self._signatures.get(place, [])[:_SHOWN]
+                [
+                    {"id": self._loaded.signature_ids[which], "failures": count, "last_report": last}
+                    for which, count, last in rows[:_SHOWN]
+                ]
+                for rows in self._signatures.of(some)
             ],
-            "contexts": self._contexts(place),
-            "bursts": _distribution(self._bursts.get(place)),
-            "reports": [self._id(report) for report in self._failures.get(place, [])[-_SHOWN:][::-1]],
-            "related": self._related.get(place, [])[:_SHOWN],
-            "order": self._order(place),
-            "duration": self._duration(place),
-            "causes": [
-                {"category": cause.category.value, "sentence": cause.sentence, "share": number(cause.share)}
-                for cause in self._found.causes.get(place, ())
-            ],
-            "runs_without": self._without[place] or None,
-            "onset_changes": self._onset_changes.get(int(self._found.window.failing[place])),
-            "unjudged": self._unjudged(place) if self._is_flaky[place] else [],
-            "changes": [self._change(row) for row in self._changes.get(place, [])],
-            "hosts": [_standout(self._found.hosts, row, self._loaded.hosts) for row in self._hosts.get(place, [])],
-            "hours": [self._hour(row) for row in self._hours.get(place, [])],
-            "standing_out": [
-                _standout(self._found.environments, row, self._loaded.environments)
-                for row in self._standing_environments.get(place, [])
-            ],
+            "contexts": self._reruns(some),
+            "bursts": [{str(length): count for length, count in rows} for rows in self._bursts.of(some)],
+            "reports": [[report for (report,) in rows[-_SHOWN:][::-1]] for rows in self._failures.of(some)],
+            "related": [self._related.get(place) for place in some],
+            "order": [self._order(place) for place in some],
+            "duration": self._times(some),
+            "causes": [self._causes(place) for place in some],
+            "runs_without": self._without[some.start : some.stop].tolist(),
+            "onset_changes": changes,
+            "unjudged": self._unjudged(some, changes),
+            "changes": [[self._change(row) for row in self._changes.get(place, ())] for place in some],
+            "hosts": _standouts(some, self._hosts, self._found.hosts, self._loaded.hosts),
+            "hours": [[self._hour(row) for row in self._hours.get(place, ())] for place in some],
+            "standing_out": _standouts(
+                some, self._standing_environments, self._found.environments, self._loaded.environments
+            ),
         }
 
     def _id(self, report: int) -> int | None:
         return int(self._report[report]) if report >= 0 else None
 
-    def _onset(self, place: int) -> Finding | None:
-        onsets = self._found.failed.onsets
-        if onsets.first[place] < 0:
-            return None
-        return {
-            "last_clean": self._id(int(onsets.last_clean[place])),
-            "first": self._id(int(onsets.first[place])),
-            "last": self._id(int(onsets.last[place])),
-            "executions_before": int(onsets.before[place]),
-            "new": bool(onsets.new[place]),
-        }
+    def _onsets(self, some: range) -> list[Finding | None]:
+        onsets, chosen = self._found.failed.onsets, slice(some.start, some.stop)
+        reports = (self._ids(column[chosen]) for column in (onsets.last_clean, onsets.first, onsets.last))
+        rows = zip(*reports, onsets.before[chosen].tolist(), onsets.new[chosen].tolist(), strict=True)
+        return [dict(zip(_ONSETS, row, strict=True)) if row[1] is not None else None for row in rows]
 
-    def _unjudged(self, place: int) -> list[str]:
+    def _ids(self, reports: Ints) -> list[int | None]:
+        return [None if report < 0 else report for report in self._report[reports].tolist()]
+
+    def _branches(self, some: range) -> list[Finding]:
+        default, other = (
+            _rates(rates, some) for rates in (self._found.failed.default_branch, self._found.failed.other_branches)
+        )
+        return [{"default": main, "other": branch} for main, branch in zip(default, other, strict=True)]
+
+    def _unjudged(self, some: range, changes: Sequence[Finding | None]) -> list[list[str]]:
         """Causes that reports alone would show, for which there was not enough data."""
-        onset = self._onset_changes.get(int(self._found.window.failing[place]))
-        is_compared = onset is not None and any(kind["chance"] is not None for kind in onset["kinds"])
-        return [*self._found.passive.unjudged(place), *([] if is_compared else [AT_ONSET])]
-
-    def _contexts(self, place: int) -> list[Finding]:
-        """How reruns of its failures ended, by context."""
+        missing = self._found.passive.not_enough
+        code = sum(flags[some.start : some.stop].astype(np.int64) << bit for bit, flags in enumerate(missing.values()))
+        kinds = {
+            each: [kind for bit, kind in enumerate(missing) if each >> bit & 1] for each in np.unique(code).tolist()
+        }
+        flaky = self._is_flaky[some.start : some.stop].tolist()
         return [
-            {"context": context, "passed": passed[place], "of": failed[place] + passed[place]}
-            for context, failed, passed in self._reruns
-            if failed[place] + passed[place]
+            [*kinds[each], *_not_compared(onset)] if is_flaky else []
+            for is_flaky, onset, each in zip(flaky, changes, code.tolist(), strict=True)
         ]
+
+    def _reruns(self, some: range) -> list[list[Finding]]:
+        """How reruns of its failures ended, by context."""
+        found: list[list[Finding]] = [[] for _ in some]
+        for context, failed, passed in self._contexts:
+            of, good = (failed + passed)[some.start : some.stop], passed[some.start : some.stop]
+            rows = np.flatnonzero(of)
+            for row, cleared, total in zip(rows.tolist(), good[rows].tolist(), of[rows].tolist(), strict=True):
+                found[row].append({"context": context, "passed": cleared, "of": total})
+        return found
+
+    def _times(self, some: range) -> list[Finding | None]:
+        durations = self._found.durations
+        first, last = np.searchsorted(durations.test, (some.start, some.stop)).tolist()
+        found: list[Finding | None] = [None for _ in some]
+        columns = (numbers(getattr(durations, name)[first:last]) for name in _DURATIONS)
+        rows = zip(durations.test[first:last].tolist(), *columns, durations.hint[first:last].tolist(), strict=True)
+        for test, passing, failing, ratio, p_value, near, hint in rows:
+            values = {"passing": passing, "failing": failing, "ratio": ratio, "p_value": p_value, "near": near}
+            found[test - some.start] = {**values, "hint": HINTS[hint].value}
+        return found
 
     def _order(self, place: int) -> Finding | None:
         finding = self._orders.get(place)
         return None if finding is None else order_data(finding)
 
-    def _duration(self, place: int) -> Finding | None:
-        durations = self._found.durations.get(place)
-        if durations is None:
-            return None
-        values = numbers((durations.passing, durations.failing, durations.ratio, durations.p_value, durations.near))
-        return {**dict(zip(_DURATIONS, values, strict=True)), "hint": durations.hint.value}
+    def _causes(self, place: int) -> list[Finding]:
+        return [
+            {"category": cause.category.value, "sentence": cause.sentence, "share": number(cause.share)}
+            for cause in self._found.causes.get(place, ())
+        ]
 
     def _change(self, row: int) -> Finding:
         changes = self._found.changes
@@ -156,8 +185,18 @@ class _Parts:
         return {"from": int(found.from_hour[row]), "to": int(found.to_hour[row]), **_elsewhere(found, row)}
 
 
-def _standout(found: Standouts, row: int, labels: Sequence[Any]) -> Finding:
-    return {"place": labels[int(found.place[row])], **_elsewhere(found, row)}
+def _not_compared(onset: Finding | None) -> list[str]:
+    is_compared = onset is not None and any(kind["chance"] is not None for kind in onset["kinds"])
+    return [] if is_compared else [AT_ONSET]
+
+
+def _standouts(
+    some: range, rows: Mapping[int, Sequence[int]], found: Standouts, labels: Sequence[Any]
+) -> list[list[Finding]]:
+    return [
+        [{"place": labels[int(found.place[row])], **_elsewhere(found, row)} for row in rows.get(place, ())]
+        for place in some
+    ]
 
 
 def _elsewhere(found: Standouts, row: int) -> Finding:
@@ -166,50 +205,48 @@ def _elsewhere(found: Standouts, row: int) -> Finding:
     return {**{name: int(getattr(found, name)[row]) for name in counts}, "p_value": number(found.p_value[row])}
 
 
-def _rates(rates: Any) -> list[Finding | None]:
+def _rates(rates: Rates, some: range) -> list[Finding | None]:
     """By test; None where it was not executed."""
-    counted = (rates.failed.tolist(), rates.executed.tolist(), numbers(rates.low), numbers(rates.high))
+    columns = (rates.failed, rates.executed, rates.low, rates.high)
     return [
         {"failed": failed, "executed": executed, "low": low, "high": high} if executed else None
-        for failed, executed, low, high in zip(*counted, strict=True)
+        for failed, executed, low, high in zip(
+            *(numbers(column[some.start : some.stop]) for column in columns), strict=True
+        )
     ]
 
 
-def _distribution(lengths: list[int] | None) -> dict[str, int]:
-    if not lengths:
-        return {}
-    return {str(length): count for length, count in sorted(Counter(lengths).items())}
+def _burst_lengths(found: Analysis) -> Table:
+    """By test: each length of its bursts, and how many have it."""
+    bursts = found.failed.bursts
+    size = int(bursts.lengths.max(initial=0)) + 1
+    key, count = np.unique(bursts.test * size + bursts.lengths, return_counts=True)
+    return Table(key // size, key % size, count)
 
 
-def _counts(ran: Executions, place: Ints) -> dict[int, list[tuple[int, int, int]]]:
-    """By test: place, failures and executions there."""
-    executed = ran.where(ran.executed)
-    size = int(place.max(initial=-1)) + 2
-    code = executed.test.astype(np.int64) * size + place[executed.report]
-    key = distinct(code)
-    row = np.searchsorted(key, code)
-    count = np.bincount(row, minlength=len(key))
-    bad = np.bincount(row[executed.failing], minlength=len(key))
-    found: dict[int, list[tuple[int, int, int]]] = {}
-    for test, where, failed, total in zip(
-        (key // size).tolist(), (key % size).tolist(), bad.tolist(), count.tolist(), strict=True
-    ):
-        found.setdefault(test, []).append((where, failed, total))
-    return found
+def _counts(every: Executions, run: Ints, environment: Ints) -> Table:
+    """By test: environment, failures and executions there, of first attempts."""
+    size = int(environment.max(initial=-1)) + 2
+    columns = []
+    for part in parts(every):
+        ran = part.executions.where(part.executions.executed & first_attempts(part.executions, run))
+        code = ran.test.astype(np.int64) * size + environment[ran.report]
+        key, count = counted(code)
+        bad = np.bincount(np.searchsorted(key, code[ran.failing]), minlength=len(key))
+        columns.append((key // size + part.first, key % size, bad, count))
+    return Table(*(np.concatenate(column) for column in zip(*columns, strict=True)))
 
 
-def _signatures(ran: Executions, signature: Ints) -> dict[int, list[tuple[int, int, int]]]:
-    """By test: signature, its failures and its last report; the most common first."""
-    signed = signature >= 0
+def _signatures(ran: Executions, signature: npt.NDArray[np.integer], report_ids: Ints) -> Table:
+    """By test: signature, its failures and the id of its last report; the most common first."""
+    signed = np.flatnonzero(signature >= 0)
     test, which, report = ran.test[signed].astype(np.int64), signature[signed], ran.report[signed]
     size = int(which.max(initial=-1)) + 1
     key, row, count = np.unique(test * max(size, 1) + which, return_inverse=True, return_counts=True)
     last = np.zeros(len(key), dtype=np.int64)
     np.maximum.at(last, row, report)
-    found: dict[int, list[tuple[int, int, int]]] = {}
-    for at in np.argsort(-count, kind="stable").tolist():
-        found.setdefault(int(key[at] // size), []).append((int(key[at] % size), int(count[at]), int(last[at])))
-    return found
+    common = np.argsort(-count, kind="stable")
+    return Table(key[common] // max(size, 1), key[common] % max(size, 1), count[common], report_ids[last[common]])
 
 
 def _related(found: Analysis) -> dict[int, list[Finding]]:

@@ -26,6 +26,9 @@ class _Part:
     duration: Seconds
 
 
+NO_PART = _Part(np.zeros(0, np.int32), np.zeros(0, np.uint8), np.zeros(0, np.float32))
+
+
 def _alone(vector: Bytes) -> Flags:
     return np.asarray((vector & (RETRIED | AMBIGUOUS)) == 0)
 
@@ -123,8 +126,7 @@ class Assembly:
         self._retry_seconds = np.zeros(self.reports)
         self._place_of = np.full(self.tests, -1, dtype=np.int32)
         self._place_of[self.failing] = np.arange(len(self.failing), dtype=np.int32)
-        none = _Part(np.zeros(0, np.int32), np.zeros(0, np.uint8), np.zeros(0, np.float32))
-        self._parts = [none] * self.reports
+        self._parts = [NO_PART] * self.reports
         self._twice = [np.zeros(0, dtype=np.int64)]
 
     def add(self, report: int, numbers: Ints, vector: Bytes, durations: Seconds) -> None:
@@ -236,24 +238,50 @@ class Assembly:
         """Reports first, attempts after them; then in order of test, report and ordinal."""
         place = self._place_of[attempts.number]
         kept = ~attempts.ambiguous & (place >= 0)
-        lengths = [len(part.place) for part in self._parts]
-        plain, retried = sum(lengths), int(np.count_nonzero(kept))
-        test = np.concatenate([part.place for part in self._parts] + [place[kept]])
-        report = np.concatenate(
-            [np.repeat(np.arange(self.reports, dtype=np.int32), lengths), attempts.report[kept].astype(np.int32)]
+        plain = self._plain()
+        if not kept.any():
+            return plain, np.zeros(len(plain.test), dtype=bool)
+        several = Executions(
+            plain.tests,
+            place[kept],
+            attempts.report[kept].astype(np.int32),
+            attempts.verdict[kept].astype(np.uint8),
+            attempts.ordinal[kept].astype(np.int16),
+            attempts.duration[kept].astype(np.float32),
         )
-        verdict = np.concatenate([part.verdict for part in self._parts] + [attempts.verdict[kept].astype(np.uint8)])
-        duration = np.concatenate(
-            [part.duration for part in self._parts] + [attempts.duration[kept].astype(np.float32)]
-        )
+        return _merged(plain, several)
+
+    def _plain(self) -> Executions:
+        """The executions of tests with one attempt. Reports come by time, so each row has its place at once."""
+        count = np.zeros(len(self.failing), dtype=np.int64)
+        for part in self._parts:
+            count[part.place] += 1
+        size, following = int(count.sum()), np.cumsum(count) - count
+        report, verdict = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.uint8)
+        duration = np.empty(size, dtype=np.float32)
+        for number in range(len(self._parts)):
+            part, self._parts[number] = self._parts[number], NO_PART  # so that not all is held twice
+            at = following[part.place]
+            report[at], verdict[at], duration[at] = number, part.verdict, part.duration
+            following[part.place] += 1
         self._parts = []
-        ordinal = np.zeros(plain + retried, dtype=np.int16)
-        ordinal[plain:] = attempts.ordinal[kept]
-        are_retried = np.zeros(plain + retried, dtype=bool)
-        are_retried[plain:] = True
-        at = np.lexsort((ordinal, report, test)) if retried else np.argsort(test, kind="stable")
-        executions = Executions(len(self.failing), test[at], report[at], verdict[at], ordinal[at], duration[at])
-        return executions, are_retried[at]
+        test = np.repeat(np.arange(len(count), dtype=np.int32), count)
+        return Executions(len(count), test, report, verdict, np.zeros(size, dtype=np.int16), duration)
+
+
+def _merged(plain: Executions, several: Executions) -> tuple[Executions, Flags]:
+    """Both in order of test, report and ordinal; and which rows are of `several`."""
+    order = np.lexsort((several.ordinal, several.report, several.test))
+    test, report = several.test[order], several.report[order]
+    starts = np.searchsorted(plain.test, np.arange(plain.tests + 1, dtype=plain.test.dtype))
+    before = [
+        start + int(np.searchsorted(plain.report[start:stop], when, side="right"))
+        for start, stop, when in zip(starts[test].tolist(), starts[test + 1].tolist(), report, strict=True)
+    ]
+    is_retried = np.insert(np.zeros(len(plain.test), dtype=bool), before, True)
+    columns = ("test", "report", "verdict", "ordinal", "duration")
+    merged = (np.insert(getattr(plain, name), before, getattr(several, name)[order]) for name in columns)
+    return Executions(plain.tests, *merged), is_retried
 
 
 def _are_ascending(numbers: Ints) -> bool:
@@ -274,9 +302,11 @@ def _rows(numbers: Ints) -> slice | Ints:
     return slice(int(numbers[0]), int(numbers[-1]) + 1) if whole else numbers
 
 
-def _signatures(executions: Executions, place_of: npt.NDArray[np.int32], signed: SignatureRows) -> Ints:
+def _signatures(
+    executions: Executions, place_of: npt.NDArray[np.int32], signed: SignatureRows
+) -> npt.NDArray[np.int32]:
     """The signature of each failing execution, -1 for the others."""
-    signature = np.full(len(executions.test), -1, dtype=np.int64)
+    signature = np.full(len(executions.test), -1, dtype=np.int32)
     place = place_of[signed.number]
     known = place >= 0
     if not known.any():

@@ -55,9 +55,10 @@ def cofailures(failed: scipy.sparse.csr_matrix, parameters: Parameters = DEFAULT
     in_run = np.asarray(failed.sum(axis=0)).ravel().astype(np.int64)
     met = min(int((in_run * (in_run - 1) // 2).sum()), hypotheses)
     ceiling = parameters.significance * met / max(hypotheses, 1)
-    found = [_block(failed, failures, start, ceiling) for start in range(0, failed.shape[0], _BLOCK)]
+    few = _too_few(failed.shape[1], int(failures.max(initial=0)), ceiling)
+    found = [_block(failed, failures, start, ceiling, few) for start in range(0, failed.shape[0], _BLOCK)]
     if not found:
-        found = [_block(failed, failures, 0, ceiling)]
+        found = [_block(failed, failures, 0, ceiling, few)]
     first, second, together, p_value = (np.concatenate(column) for column in zip(*found, strict=True))
     union = failures[first] + failures[second] - together
     level = parameters.significance * len(p_value) / max(hypotheses, 1)
@@ -68,12 +69,26 @@ def cofailures(failed: scipy.sparse.csr_matrix, parameters: Parameters = DEFAULT
 _BLOCK = 1_024
 
 
+def _too_few(runs: int, most: int, ceiling: float) -> int:
+    """The most common runs with which no pair can be related, whatever its tests did else: those that failed together
+    each time that they failed at all are the least probable."""
+    together = np.arange(1, min(most, _FEW) + 1)
+    enough = scipy.stats.hypergeom.sf(together - 1, runs, together, together) <= ceiling * _MARGIN
+    return int(np.argmax(enough)) if enough.any() else len(together)
+
+
+_FEW, _MARGIN = 20, 1.001
+"""Further ones are rare; and rounding must not decide."""
+
+
 def _block(
-    failed: scipy.sparse.csr_matrix, failures: Ints, start: int, ceiling: float
+    failed: scipy.sparse.csr_matrix, failures: Ints, start: int, ceiling: float, few: int
 ) -> tuple[Ints, Ints, Ints, Floats]:
-    """Pairs of a block of tests with later ones that failed together in a run."""
-    common = (failed[start : start + _BLOCK] @ failed[start:].T).tocoo()
-    first, second, together = common.row.astype(np.int64) + start, common.col.astype(np.int64) + start, common.data
+    """Pairs of a block of tests with later ones that failed together in more runs than a `few`."""
+    common = (failed[start : start + _BLOCK] @ failed[start:].T).tocsr()
+    many = np.flatnonzero(common.data > few)
+    first = np.searchsorted(common.indptr, many, side="right").astype(np.int64) - 1 + start
+    second, together = common.indices[many].astype(np.int64) + start, common.data[many]
     later = second > first
     first, second, together = first[later], second[later], together[later].astype(np.int64)
     p_value = _tails(failed.shape[1], failures[first], failures[second], together)
@@ -127,10 +142,11 @@ def _components(
     """Members of each connected component and their similarities."""
     _, component = scipy.sparse.csgraph.connected_components(similar, directed=False)
     order = np.argsort(component, kind="stable")
-    for members in np.split(order, np.cumsum(np.bincount(component))[:-1]):
-        inside = similar[members][:, members] if len(members) > 1 else None
-        if inside is None:
-            continue
+    size = np.bincount(component)
+    ends = np.cumsum(size)
+    for number in np.flatnonzero(size > 1).tolist():
+        members = order[ends[number] - size[number] : ends[number]]
+        inside = similar[members][:, members]
         if len(members) <= _LARGEST or cut > 1:
             yield members[:_LARGEST], inside[:_LARGEST, :_LARGEST]
             continue

@@ -11,6 +11,7 @@ import scipy
 
 from analytics.kernel.executions import Executions, Floats, Ints, distinct
 from analytics.kernel.parameters import DEFAULTS, Parameters
+from analytics.kernel.parts import by_part
 from analytics.kernel.rates import rates_of
 
 
@@ -109,6 +110,10 @@ def runs_without(executions: Executions, kind: Ints) -> Ints:
     """By test: whole reports since its last execution, of the kinds that it was executed in (`kind` by report).
 
     A skip is no execution; reports of other jobs say nothing of it."""
+    return by_part(executions, lambda part: _runs_without(part.executions, kind))
+
+
+def _runs_without(executions: Executions, kind: Ints) -> Ints:
     ran = executions.where(executions.executed)
     reports = len(kind)
     last = np.full(executions.tests, -1, dtype=np.int64)

@@ -40,7 +40,7 @@ def _least(enough: Callable[[Ints], npt.NDArray[np.bool_]], shape: tuple[int, ..
     return np.where(possible, high, NEVER)
 
 
-def _once_each(first: npt.NDArray[np.floating], second: npt.NDArray[np.floating]) -> tuple[tuple[Floats, Floats], Ints]:
+def once_each(first: npt.NDArray[np.floating], second: npt.NDArray[np.floating]) -> tuple[tuple[Floats, Floats], Ints]:
     """Distinct pairs of numbers, and which of them each is: of many tests, most are alike in what is asked."""
     shape = np.broadcast_shapes(np.shape(first), np.shape(second))
     pairs = np.empty(shape, dtype=np.complex128)
@@ -72,14 +72,14 @@ def to_get_past(bursts: Bursts, prior: Beta | Prior, parameters: Parameters = DE
     """After a failure, the least n for which P(all n reruns fail) <= 1 - C, up to the limit, else NEVER.
 
     A rerun after a failure fails with q, not with f, and q is uncertain: E[q^n] = B(a + n, b) / B(a, b)."""
-    a, b = bursts.again + prior[0], bursts.cleared + prior[1]
+    (a, b), at = once_each(bursts.again + prior[0], bursts.cleared + prior[1])
 
     def enough(n: Ints) -> npt.NDArray[np.bool_]:
         return np.asarray(
             scipy.special.betaln(a + n, b) - scipy.special.betaln(a, b) <= np.log1p(-parameters.confidence)
         )
 
-    return _least(enough, a.shape, parameters.rerun_limit)
+    return _least(enough, a.shape, parameters.rerun_limit)[at]
 
 
 def unlikely_streak(length: Ints, bursts: Bursts, prior: Beta | Prior, parameters: Parameters = DEFAULTS) -> Flags:
@@ -104,7 +104,7 @@ def exposed(n: npt.ArrayLike, p_pass: npt.ArrayLike, p_fail: npt.ArrayLike) -> F
 def to_expose(p_pass: Floats, p_fail: Floats, confidence: float) -> Ints:
     """The least n with U(n) > C; NEVER for a test that never passes or never fails. P over all executions."""
     p_pass, p_fail = np.asarray(p_pass, dtype=np.float64), np.asarray(p_fail, dtype=np.float64)
-    (passes, fails), at = _once_each(p_pass, p_fail)
+    (passes, fails), at = once_each(p_pass, p_fail)
     both = (passes > 0) & (fails > 0)
 
     def enough(n: Ints) -> npt.NDArray[np.bool_]:
@@ -127,14 +127,21 @@ def to_confirm(bursts: Bursts, parameters: Parameters = DEFAULTS, *, until_failu
 def clean_needed(onset: Ints, clean: Ints, parameters: Parameters = DEFAULTS, *, until_failure: bool = False) -> Ints:
     """The same from counts: how often a failure, and how often a pass, followed a pass."""
     prior = parameters.onset_prior_until_failure if until_failure else parameters.onset_prior
-    (a, b), at = _once_each(np.maximum(onset + prior[0], parameters.onset_prior[0]), clean + prior[1])
+    (a, b), at = once_each(np.maximum(onset + prior[0], parameters.onset_prior[0]), clean + prior[1])
+    return _least_clean(a, b, parameters.confidence)[at]
 
+
+def clean_needed_each(onset: Ints, clean: Ints, confidence: Floats, parameters: Parameters = DEFAULTS) -> Ints:
+    """The same, each with a confidence of its own."""
+    prior = parameters.onset_prior
+    return _least_clean(np.maximum(onset + prior[0], prior[0]), clean + prior[1], confidence)
+
+
+def _least_clean(a: npt.NDArray[np.floating], b: npt.NDArray[np.floating], confidence: float | Floats) -> Ints:
     def enough(m: Ints) -> npt.NDArray[np.bool_]:
-        return np.asarray(
-            scipy.special.betaln(a, b + m) - scipy.special.betaln(a, b) <= np.log1p(-parameters.confidence)
-        )
+        return np.asarray(scipy.special.betaln(a, b + m) - scipy.special.betaln(a, b) <= np.log1p(-confidence))
 
-    return _least(enough, a.shape, _MOST)[at]
+    return _least(enough, a.shape, _MOST)
 
 
 def to_confirm_known(g: float, confidence: float) -> int:

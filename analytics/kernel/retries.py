@@ -11,7 +11,7 @@ import scipy
 from analytics.kernel.bursts import Bursts
 from analytics.kernel.executions import Flags, Floats, Ints
 from analytics.kernel.parameters import DEFAULTS, Parameters
-from analytics.kernel.reruns import Beta, Prior
+from analytics.kernel.reruns import Beta, Prior, once_each
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,9 @@ def retry_curve(
 
 def _moments(a: npt.NDArray[np.floating], b: npt.NDArray[np.floating], n: Ints) -> Floats:
     """E[q^n], tests x n: B(a + n, b) / B(a, b)."""
-    return np.asarray(np.exp(scipy.special.betaln(a[:, None] + n, b[:, None]) - scipy.special.betaln(a, b)[:, None]))
+    (a, b), at = once_each(a, b)
+    each = np.exp(scipy.special.betaln(a[:, None] + n, b[:, None]) - scipy.special.betaln(a, b)[:, None])
+    return np.asarray(each[at])
 
 
 def _cleared(stuck: Floats, squared: Floats, weight: Floats, confidence: float) -> tuple[Floats, Floats, Floats]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
 from analytics.kernel.executions import Executions, Flags, Floats, Ints
 from analytics.kernel.flakiness import Situation
@@ -101,7 +102,7 @@ class Window:
     """Of the failing tests, sorted by test, report and ordinal; `test` is the place in `failing`."""
     retried: Flags
     """By execution: one of several attempts in its report, which the producer marks as attempts."""
-    signature: Ints
+    signature: npt.NDArray[np.integer]
     """By execution: the index in `signatures`; -1 if it did not fail."""
     ambiguous: Flags
     """By failing test: it has ambiguous attempts, which are left out."""

@@ -5,6 +5,7 @@ See docs/concepts.md#how-incidents-are-found."""
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from analytics.kernel.executions import Executions, Flags, Ints, distinct_per
 from analytics.kernel.window import Window
@@ -16,7 +17,7 @@ class OutsideIncidents:
 
     executions: Executions
     retried: Flags
-    signature: Ints
+    signature: npt.NDArray[np.integer]
     """By execution, as in the window."""
     in_incidents: Ints
     """By failing test: failing executions that were removed."""

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from analytics.findings.json_values import grouped
 from analytics.kernel.analysis import Analysis
 from analytics.kernel.executions import Ints
 from analytics.kernel.runs import RunEnd
@@ -83,16 +84,18 @@ def flaky_runs(found: Analysis, loaded: Loaded) -> Mapping[int, FlakyRun]:
     """By run of the window: those with a flaky failure at the last attempt."""
     cells = found.flaky_cells
     numbers = found.window.failing[cells.test]
-    tests: dict[int, tuple[list[int], list[int]]] = {}
-    for place in np.lexsort((numbers, cells.run)).tolist():
-        which = tests.setdefault(int(cells.run[place]), ([], []))
-        which[int(cells.masked[place])].append(int(numbers[place]))
+    order = np.lexsort((numbers, cells.run))
+    counted, masked = (
+        grouped(cells.run[chosen], numbers[chosen])
+        for chosen in (order[~cells.masked[order]], order[cells.masked[order]])
+    )
     flags = (
         FLAKY * (found.runs.end == RunEnd.FLAKY) + BLOCKED * (found.blocked.size > 0) + SAVED * found.blocked.saved
     ).astype(np.int64)
     return {
         run: FlakyRun(
-            int(loaded.run_ids[run]), int(flags[run]), round(float(found.runs.seconds[run]), 3), counted, masked
+            *(int(loaded.run_ids[run]), int(flags[run]), round(float(found.runs.seconds[run]), 3)),
+            *(counted.get(run, []), masked.get(run, [])),
         )
-        for run, (counted, masked) in tests.items()
+        for run in np.unique(cells.run).tolist()
     }

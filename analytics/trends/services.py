@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
 from datetime import date
 
 import numpy as np
@@ -58,7 +57,10 @@ def _runs_on(day: date, counts: dict[Slice, DayCounts]) -> int:
 def _spells_now(project: Project, stored: Collection[Spell]) -> list[Spell]:
     """As they are stored, under the numbers that their tests have now."""
     numbers = Renames(project.pk).now(np.array([spell.number for spell in stored], dtype=np.int64))
-    return [replace(spell, number=number) for spell, number in zip(stored, numbers.tolist(), strict=True)]
+    return [
+        spell if spell.number == number else spell._replace(number=number)
+        for spell, number in zip(stored, numbers.tolist(), strict=True)
+    ]
 
 
 def _store_spells(project: Project, stored: Mapping[Spell, int], spells: Iterable[Spell]) -> None:
@@ -69,5 +71,5 @@ def _store_spells(project: Project, stored: Mapping[Spell, int], spells: Iterabl
     copy_rows(
         FlakySpell,
         ("project_id", *SPELL_COLUMNS),
-        ((project.pk, *(getattr(spell, name) for name in SPELL_COLUMNS)) for spell in wanted if spell not in stored),
+        ((project.pk, *spell) for spell in wanted if spell not in stored),
     )

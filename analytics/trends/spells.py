@@ -1,8 +1,8 @@
 """Spells of flakiness over several windows: those of the newest window continue or replace what was stored."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,8 +11,7 @@ from analytics.kernel.flakiness import State
 from analytics.kernel.trends.spells import spells
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Spell:
+class Spell(NamedTuple):
     """A time during which a test was flaky."""
 
     number: int
@@ -24,7 +23,7 @@ class Spell:
     """Its beginning is: else it may have been flaky before."""
 
 
-SPELL_COLUMNS = tuple(field.name for field in fields(Spell))
+SPELL_COLUMNS = Spell._fields
 """In which it is stored."""
 
 
@@ -65,8 +64,10 @@ def merge_spells(stored: Iterable[Spell], found: Iterable[Spell], begin: datetim
 
 def _merged(before: list[Spell], after: list[Spell], begin: datetime) -> list[Spell]:
     """The spells of one test."""
-    if before and after and (before[-1].until is None or before[-1].until >= after[0].since):
-        after = [replace(after[0], since=before[-1].since, seen=before[-1].seen), *after[1:]]
+    if not before:
+        return [after[0], *(spell._replace(again=True) for spell in after[1:])]
+    if after and (before[-1].until is None or before[-1].until >= after[0].since):
+        after = [after[0]._replace(since=before[-1].since, seen=before[-1].seen), *after[1:]]
         before = before[:-1]
-    ended = [spell if spell.until else replace(spell, until=begin) for spell in before]
-    return [replace(spell, again=place > 0) for place, spell in enumerate([*ended, *after])]
+    ended = [spell if spell.until else spell._replace(until=begin) for spell in before]
+    return [spell._replace(again=place > 0) for place, spell in enumerate([*ended, *after])]

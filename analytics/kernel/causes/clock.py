@@ -158,8 +158,9 @@ def _month(day: Ints) -> Ints:
 
 @dataclass(frozen=True, slots=True)
 class _Cells:
-    """Tests x blocks."""
+    """Tests x blocks, of tests that both passed and failed often enough."""
 
+    test: Ints
     executed: Ints
     failed: Ints
     periods: Ints
@@ -179,17 +180,23 @@ def _cells(dial: Dial, units: _Units, few: int) -> tuple[_Cells, Flags]:
     shape = (units.tests, face.marks)
     ran = np.bincount(units.test * face.marks + mark, minlength=shape[0] * shape[1]).reshape(shape)
     bad = np.bincount((units.test * face.marks + mark)[units.failed], minlength=shape[0] * shape[1]).reshape(shape)
-    executed, failed = ran[:, face.blocks].sum(axis=2), bad[:, face.blocks].sum(axis=2)
     all_ran, all_bad = ran.sum(axis=1), bad.sum(axis=1)
-    enough = (all_bad >= few) & (all_bad < all_ran)
-    compared = enough[:, None] & (executed > 0) & (executed < all_ran[:, None])
+    chosen = np.flatnonzero((all_bad >= few) & (all_bad < all_ran))
+    ran, bad, all_ran, all_bad = ran[chosen], bad[chosen], all_ran[chosen], all_bad[chosen]
+    executed, failed = np.zeros((2, len(chosen), len(face.blocks)), dtype=np.int64)
+    for marks in face.blocks.T:
+        executed += ran[:, marks]
+        failed += bad[:, marks]
+    compared = (executed > 0) & (executed < all_ran[:, None])
     periods = np.zeros_like(failed)
     test, when, where = units.test[units.failed], period[units.failed], mark[units.failed]
     for number, marks in enumerate(face.blocks):
         inside = np.isin(where, marks)
-        periods[:, number] = distinct_per(test[inside], when[inside] - when.min(initial=0), units.tests)
+        periods[:, number] = distinct_per(test[inside], when[inside] - when.min(initial=0), units.tests)[chosen]
     repeats = 2 if dial is Dial.MONTH_END else few
-    return _Cells(executed, failed, periods, all_ran, all_bad, compared, repeats), compared.any(axis=1)
+    judged = np.zeros(units.tests, dtype=bool)
+    judged[chosen] = compared.any(axis=1)
+    return _Cells(chosen, executed, failed, periods, all_ran, all_bad, compared, repeats), judged
 
 
 def _standing_out(dial: Dial, cells: _Cells, level: float) -> list[ClockFinding]:
@@ -205,6 +212,6 @@ def _standing_out(dial: Dial, cells: _Cells, level: float) -> list[ClockFinding]
     kept = np.flatnonzero(scipy.stats.false_discovery_control(p_value) <= level * share)
     kept = kept[np.lexsort((-failed[kept], p_value[kept]))]
     kept = kept[np.sort(np.unique(test[kept], return_index=True)[1])]
-    columns = (test, block, failed, executed, all_bad - failed, all_ran - executed)
+    columns = (cells.test[test], block, failed, executed, all_bad - failed, all_ran - executed)
     rows = zip(*(column[kept].tolist() for column in columns), p_value[kept].tolist(), strict=True)
     return [ClockFinding(place, dial, *numbers) for place, *numbers in rows]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
+import numpy.typing as npt
 
 from analytics.kernel.causes.evidence import Cause, FailurePlace, Observations, TracedCause, causes_of
 from analytics.kernel.causes.rules import read
@@ -28,7 +29,7 @@ class NamedStandouts:
 
 def causes_by_place(
     test: Ints,
-    signature: Ints,
+    signature: npt.NDArray[np.integer],
     texts: Sequence[str],
     failed: FailedTests,
     orders: Sequence[OrderFinding],
@@ -38,6 +39,8 @@ def causes_by_place(
 ) -> dict[int, tuple[Cause, ...]]:
     """The causes of each flaky test (`test` and `signature` by failing execution; `traced` by place)."""
     rules = [read(text) for text in texts]
+    spoken = np.array([bool(each) for each in rules], dtype=bool)[signature]
+    test, signature = test[spoken], signature[spoken]
     failures_of: dict[int, list[tuple[int, int]]] = {}
     key, count = np.unique(test.astype(np.int64) * max(len(texts), 1) + signature, return_counts=True)
     for pair, failures in zip(key.tolist(), count.tolist(), strict=True):
@@ -45,8 +48,7 @@ def causes_by_place(
     order_of = {finding.place: finding.verdict for finding in orders}
     environment = _first(places.environments, places.environment_names)
     host, hours = _first(places.hosts, places.host_names), _first(places.hours, _HOURS)
-    speaking = {place for place, pairs in failures_of.items() if any(rules[which] for which, _ in pairs)}
-    shown = {*speaking, *order_of, *environment, *host, *hours, *traced, *_timed(durations)}
+    shown = {*failures_of, *order_of, *environment, *host, *hours, *traced, *_timed(durations)}
     shown.update(np.flatnonzero(2 * failed.in_incidents > failed.attempts.failed + failed.in_incidents).tolist())
     found = {}
     for place in np.flatnonzero(failed.is_flaky).tolist():

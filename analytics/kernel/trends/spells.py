@@ -2,7 +2,7 @@
 
 See docs/concepts.md#new-fixed-and-reopened."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import scipy
@@ -11,7 +11,8 @@ from analytics.kernel.bursts import by_stream
 from analytics.kernel.executions import Executions, Flags, Ints
 from analytics.kernel.flakiness import first_reports
 from analytics.kernel.parameters import DEFAULTS, Parameters
-from analytics.kernel.reruns import clean_needed
+from analytics.kernel.parts import by_part
+from analytics.kernel.reruns import clean_needed_each
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,9 @@ def spells(
     rows = np.flatnonzero(flaky)
     test = ran.test[rows].astype(np.int64)
     newest = np.append(test[1:] != test[:-1], True) if len(rows) else np.zeros(0, dtype=bool)
-    following = _next_failure(ran)[rows]
+    failing = np.flatnonzero(ran.failing)
+    ends = np.cumsum(np.bincount(ran.test, minlength=ran.tests))
+    following = _next_failure(rows, failing, ends[test])
     rates = _Onsets.of(ran, environment)
     ended = rates.is_unlikely(test, following - rows - 1, parameters) & ~newest
     came = first_reports(revision)
@@ -57,25 +60,25 @@ def spells(
     stops = np.flatnonzero(ended | newest)
     starts = np.append(0, stops[:-1] + 1) if len(stops) else stops
     clean_by = np.full(len(stops), -1, dtype=np.int64)
-    for at, place in enumerate(stops.tolist()):
-        if ended[place]:
-            gap = int(following[place] - rows[place] - 1)
-            enough = min(rates.needed(int(test[place]), gap, parameters), gap)
-            clean_by[at] = ran.report[rows[place] + enough]
+    over = stops[ended[stops]]
+    gap = following[over] - rows[over] - 1
+    clean_by[ended[stops]] = ran.report[rows[over] + np.minimum(rates.needed(test[over], gap, parameters), gap)]
     first, last = (ran.report[rows[places]].astype(np.int64) for places in (starts, stops))
-    seen, came_in = _beginnings(ran, rows[starts], rates, parameters)
+    seen, came_in = _beginnings(ran, rows[starts], failing, rates, parameters)
     return Spells(test[starts], np.where(seen, first, came_in), seen, last, clean_by)
 
 
-def _beginnings(ran: Executions, rows: Ints, rates: "_Onsets", parameters: Parameters) -> tuple[Flags, Ints]:
+def _beginnings(
+    ran: Executions, rows: Ints, failing: Ints, rates: "_Onsets", parameters: Parameters
+) -> tuple[Flags, Ints]:
     """By first flaky failure: whether it is seen to be the first one, and the first report that executed its test.
 
     It is, where the test had an earlier spell, where it was clean for unlikely long before, or where it came into the
     window later than that began."""
     test = ran.test[rows].astype(np.int64)
-    begin = np.searchsorted(ran.test, test)
-    before = np.maximum.accumulate(np.where(ran.failing, np.arange(len(ran.test)), -1))
-    previous = np.where(rows > 0, before[np.maximum(rows - 1, 0)], -1)
+    executed = np.bincount(ran.test, minlength=ran.tests)
+    begin = (np.cumsum(executed) - executed)[test]
+    previous = np.append(failing, -1)[np.searchsorted(failing, rows) - 1]  # none is the last place, -1
     came_in = ran.report[begin].astype(np.int64)
     clean = rows - np.maximum(previous + 1, begin)
     earlier = np.append(False, test[1:] == test[:-1]) if len(test) else np.zeros(0, dtype=bool)
@@ -92,6 +95,10 @@ class _Onsets:
 
     @classmethod
     def of(cls, ran: Executions, environment: Ints) -> "_Onsets":
+        return by_part(ran, lambda part: cls._of(part.executions, environment))
+
+    @classmethod
+    def _of(cls, ran: Executions, environment: Ints) -> "_Onsets":
         key, at = by_stream(ran, environment)
         test, failing = ran.test[at], ran.failing[at]
         after_pass = np.zeros(len(at), dtype=bool)
@@ -107,18 +114,14 @@ class _Onsets:
         chance = scipy.special.betaln(a, b + gap) - scipy.special.betaln(a, b)
         return np.asarray(chance <= np.log1p(-parameters.confidence) - np.log(np.maximum(self.failed[test], 1)))
 
-    def needed(self, test: int, gap: int, parameters: Parameters) -> int:
-        """The clean executions of such a gap that were enough."""
-        doubt = (1 - parameters.confidence) / max(int(self.failed[test]), 1)
-        outside = np.maximum(self.passed[test : test + 1] - gap, 0)
-        stricter = replace(parameters, confidence=1 - doubt)
-        return int(clean_needed(self.failed[test : test + 1], outside, stricter)[0])
+    def needed(self, test: Ints, gap: Ints, parameters: Parameters) -> Ints:
+        """The clean executions of such gaps that were enough."""
+        doubt = (1 - parameters.confidence) / np.maximum(self.failed[test], 1)
+        outside = np.maximum(self.passed[test] - gap, 0)
+        return clean_needed_each(self.failed[test], outside, 1 - doubt, parameters)
 
 
-def _next_failure(ran: Executions) -> Ints:
-    """By execution: the row of its test's next failure, or the end of the test's rows."""
-    stops = np.searchsorted(ran.test, np.arange(ran.tests), side="right")
-    failing = np.flatnonzero(ran.failing)
-    after = np.searchsorted(failing, np.arange(len(ran.test)), side="right")
-    candidate = np.append(failing, len(ran.test))[after]
-    return np.asarray(np.minimum(candidate, stops[ran.test]), dtype=np.int64)
+def _next_failure(rows: Ints, failing: Ints, ends: Ints) -> Ints:
+    """By execution: the row of its test's next failure, or the end of the test's rows (`ends` by execution)."""
+    after = np.searchsorted(failing, rows, side="right")
+    return np.asarray(np.minimum(np.append(failing, np.iinfo(np.int64).max)[after], ends), dtype=np.int64)
