@@ -92,6 +92,17 @@ _CLOSE = 8
 """Flags take a byte for each possible value: so many times fewer than the values themselves take."""
 
 
+def places_among(known: Ints, values: Ints) -> Ints:
+    """Where each value is among the known ones, which ascend from 0; -1 where it is not."""
+    top = int(known[-1]) + 1 if len(known) else 0
+    if top < _CLOSE * len(values):
+        table = np.full(top + 1, -1, dtype=np.int64)
+        table[known] = np.arange(len(known))
+        return np.asarray(table[np.minimum(values, top)])
+    at = np.searchsorted(known, values)
+    return np.where(np.append(known, -1)[at] == values, at, -1)
+
+
 def counted(values: npt.NDArray[np.integer]) -> tuple[Ints, Ints]:
     """The distinct values, none below zero, ascending, and how often each occurs."""
     if len(values) and int(values.max()) < _CLOSE * len(values):

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from analytics.kernel.bursts import Bursts, by_stream
-from analytics.kernel.executions import Executions, Flags, Ints, distinct, distinct_per
+from analytics.kernel.executions import Executions, Flags, Ints, distinct, distinct_per, places_among
 from analytics.kernel.parameters import DEFAULTS, Parameters
 from analytics.kernel.reruns import Beta, Prior, to_confirm, unlikely_streak
 
@@ -135,9 +135,8 @@ def _broke(ran: Executions, pairs: Ints, mixed: Flags, run: Ints, parameters: Pa
     mixed_keys = distinct(key[mixed])
     if not len(mixed_keys):
         return np.zeros(ran.tests, dtype=np.int64), np.zeros(len(key), dtype=bool)
-    place = np.minimum(np.searchsorted(mixed_keys, key), len(mixed_keys) - 1)
-    inside = mixed_keys[place] == key
-    rows = np.flatnonzero(inside)
+    place = places_among(mixed_keys, key)
+    rows = np.flatnonzero(place >= 0)
     last_pass, first_failure = np.full(len(mixed_keys), -1), np.full(len(mixed_keys), len(key))
     failing = ran.failing[rows]
     np.maximum.at(last_pass, place[rows[~failing]], rows[~failing])
@@ -146,7 +145,9 @@ def _broke(ran: Executions, pairs: Ints, mixed: Flags, run: Ints, parameters: Pa
     runs = distinct_per(place[bad], run[ran.report[bad]], len(mixed_keys))
     found = (last_pass < first_failure) & (runs >= parameters.few_failures)
     count = np.bincount(mixed_keys[found] // places, minlength=ran.tests).astype(np.int64)
-    return count, ran.failing & inside & found[place]
+    broken = np.zeros(len(key), dtype=bool)
+    broken[bad] = found[place[bad]]
+    return count, broken
 
 
 def _pairs(revision: Ints, environment: Ints) -> Ints:

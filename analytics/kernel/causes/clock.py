@@ -2,7 +2,7 @@
 
 See docs/concepts.md#passive-causes. Hours of the day are in `kernel/standouts.py`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -10,6 +10,7 @@ import scipy
 
 from analytics.kernel.executions import Executions, Flags, Floats, Ints, distinct_per
 from analytics.kernel.parameters import DEFAULTS, Parameters
+from analytics.kernel.parts import joined, parts
 
 DAY = 86_400
 
@@ -97,18 +98,20 @@ def clock_findings(executions: Executions, started: Floats, parameters: Paramete
     Hypergeometric tails over all blocks of all tests of a dial, Benjamini-Hochberg with the level shared among the
     dials. Seconds and minutes count a test once a report and ask for failures on several days; weekdays and month ends
     count it once a day and ask for several weeks or months: one bad day is no habit."""
-    ran = executions.where(executions.executed)
-    once = ran.last_attempt
-    test, report = ran.test[once].astype(np.int64), ran.report[once].astype(np.int64)
-    by_report = _Units(test, started[report], ran.any_attempt(ran.failing), executions.tests)
-    by_day = _days(by_report)
-    level = parameters.significance / len(Dial)
+    few, level = parameters.few_failures, parameters.significance / len(Dial)
+    counts: dict[Dial, list[_Cells]] = {dial: [] for dial in Dial}
+    for part in parts(executions):
+        by_report = _reports(part.executions, started)
+        by_day = _days(by_report)
+        for dial in Dial:
+            cells = _cells(dial, by_report if dial in (Dial.SECOND, Dial.MINUTE) else by_day, few)
+            counts[dial].append(replace(cells, test=cells.test + part.first))
     found: list[ClockFinding] = []
-    judged: dict[Dial, Flags] = {}
-    for dial in Dial:
-        units = by_report if dial in (Dial.SECOND, Dial.MINUTE) else by_day
-        cells, judged[dial] = _cells(dial, units, parameters.few_failures)
-        found += _standing_out(dial, cells, level)
+    judged = {dial: np.zeros(executions.tests, dtype=bool) for dial in Dial}
+    for dial, by_part in counts.items():
+        cells = joined(by_part)
+        judged[dial][cells.test] = cells.compared.any(axis=1)
+        found += _standing_out(dial, cells, 2 if dial is Dial.MONTH_END else few, level)
     return ClockFindings(tuple(sorted(found, key=lambda finding: finding.p_value)), judged)
 
 
@@ -120,6 +123,13 @@ class _Units:
     started: Floats
     failed: Flags
     tests: int
+
+
+def _reports(executions: Executions, started: Floats) -> _Units:
+    ran = executions.where(executions.executed)
+    once = ran.last_attempt
+    test, report = ran.test[once].astype(np.int64), ran.report[once]
+    return _Units(test, started[report], ran.any_attempt(ran.failing), executions.tests)
 
 
 def _days(units: _Units) -> _Units:
@@ -169,12 +179,10 @@ class _Cells:
     all_failed: Ints
     compared: Flags
     """There is something to compare."""
-    repeats: int
-    """Failures and periods that a habit needs."""
 
 
-def _cells(dial: Dial, units: _Units, few: int) -> tuple[_Cells, Flags]:
-    """How often each test ran and failed in each block of a dial, and which tests could be judged at all."""
+def _cells(dial: Dial, units: _Units, few: int) -> _Cells:
+    """How often each test ran and failed in each block of a dial."""
     face = FACES[dial]
     mark, period = _marks(dial, units.started)
     shape = (units.tests, face.marks)
@@ -193,15 +201,12 @@ def _cells(dial: Dial, units: _Units, few: int) -> tuple[_Cells, Flags]:
     for number, marks in enumerate(face.blocks):
         inside = np.isin(where, marks)
         periods[:, number] = distinct_per(test[inside], when[inside] - when.min(initial=0), units.tests)[chosen]
-    repeats = 2 if dial is Dial.MONTH_END else few
-    judged = np.zeros(units.tests, dtype=bool)
-    judged[chosen] = compared.any(axis=1)
-    return _Cells(chosen, executed, failed, periods, all_ran, all_bad, compared, repeats), judged
+    return _Cells(chosen, executed, failed, periods, all_ran, all_bad, compared)
 
 
-def _standing_out(dial: Dial, cells: _Cells, level: float) -> list[ClockFinding]:
-    """The most telling block of each test that stands out."""
-    tried = cells.compared & (cells.failed >= cells.repeats) & (cells.periods >= cells.repeats)
+def _standing_out(dial: Dial, cells: _Cells, repeats: int, level: float) -> list[ClockFinding]:
+    """The most telling block of each test that stands out; `repeats` are failures and periods that a habit needs."""
+    tried = cells.compared & (cells.failed >= repeats) & (cells.periods >= repeats)
     test, block = np.nonzero(tried)
     if not len(test):
         return []
