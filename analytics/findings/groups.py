@@ -41,7 +41,7 @@ class _Cells:
         rows = np.flatnonzero(self._every.failing)
         self._test, self._report = self._every.test[rows], self._every.report[rows]
         self._signature = found.outside.signature[rows]
-        self._starts = np.concatenate([[0], np.cumsum(np.bincount(self._every.test, minlength=self._every.tests))])
+        self._starts = np.searchsorted(self._every.test, np.arange(self._every.tests + 1, dtype=self._every.test.dtype))
 
     def cluster(self, members: Ints, view: ClusterFinding.View) -> Finding:
         inside = np.zeros(self._every.tests, dtype=bool)

@@ -17,9 +17,9 @@ class Table:
         self._test = test[order]
         self._columns = [column[order] for column in columns]
 
-    def of(self, some: range) -> list[list[tuple[Any, ...]]]:
+    def of(self, places: range) -> list[list[tuple[Any, ...]]]:
         """By test, of neighbouring ones: its rows."""
-        bounds = np.searchsorted(self._test, np.arange(some.start, some.stop + 1))
+        bounds = np.searchsorted(self._test, np.arange(places.start, places.stop + 1))
         first, last = int(bounds[0]), int(bounds[-1])
         rows = list(zip(*(column[first:last].tolist() for column in self._columns), strict=True))
         edges = (bounds - first).tolist()

@@ -36,9 +36,9 @@ def tests(
     what changed when a test became flaky."""
     sections, failing = _Sections(found, loaded, onsets), found.window.failing.tolist()
     for first in range(0, len(failing), _AT_ONCE):
-        some = range(first, min(first + _AT_ONCE, len(failing)))
-        columns = sections.columns(some)
-        for place, values in zip(some, zip(*columns.values(), strict=True), strict=True):
+        places = range(first, min(first + _AT_ONCE, len(failing)))
+        columns = sections.columns(places)
+        for place, values in zip(places, zip(*columns.values(), strict=True), strict=True):
             yield failing[place], {name: value for name, value in zip(columns, values, strict=True) if value}
 
 
@@ -65,51 +65,51 @@ class _Sections:
         self._is_flaky = found.failed.is_flaky
         self._contexts = [(context.name.lower(), *found.failed.bursts.followed(context)) for context in Context]
 
-    def columns(self, some: range) -> dict[str, Sequence[Any]]:
+    def columns(self, places: range) -> dict[str, Sequence[Any]]:
         """Of neighbouring tests."""
         changes = [
-            self._onset_changes.get(test) for test in self._found.window.failing[some.start : some.stop].tolist()
+            self._onset_changes.get(test) for test in self._found.window.failing[places.start : places.stop].tolist()
         ]
         return {
-            "onset": self._onsets(some),
-            "branches": self._branches(some),
+            "onset": self._onsets(places),
+            "branches": self._branches(places),
             "environments": [
                 [
                     {"environment": self._loaded.environments[where], "failed": bad, "executed": ran}
                     for where, bad, ran in rows
                 ]
-                for rows in self._environments.of(some)
+                for rows in self._environments.of(places)
             ],
             "signatures": [
                 [
                     {"id": self._loaded.signature_ids[which], "failures": count, "last_report": last}
                     for which, count, last in rows[:_SHOWN]
                 ]
-                for rows in self._signatures.of(some)
+                for rows in self._signatures.of(places)
             ],
-            "contexts": self._reruns(some),
-            "bursts": [{str(length): count for length, count in rows} for rows in self._bursts.of(some)],
-            "reports": [[report for (report,) in rows[-_SHOWN:][::-1]] for rows in self._failures.of(some)],
-            "related": [self._related.get(place) for place in some],
-            "order": [self._order(place) for place in some],
-            "duration": self._times(some),
-            "causes": [self._causes(place) for place in some],
-            "runs_without": self._without[some.start : some.stop].tolist(),
+            "contexts": self._reruns(places),
+            "bursts": [{str(length): count for length, count in rows} for rows in self._bursts.of(places)],
+            "reports": [[report for (report,) in rows[-_SHOWN:][::-1]] for rows in self._failures.of(places)],
+            "related": [self._related.get(place) for place in places],
+            "order": [self._order(place) for place in places],
+            "duration": self._times(places),
+            "causes": [self._causes(place) for place in places],
+            "runs_without": self._without[places.start : places.stop].tolist(),
             "onset_changes": changes,
-            "unjudged": self._unjudged(some, changes),
-            "changes": [[self._change(row) for row in self._changes.get(place, ())] for place in some],
-            "hosts": _standouts(some, self._hosts, self._found.hosts, self._loaded.hosts),
-            "hours": [[self._hour(row) for row in self._hours.get(place, ())] for place in some],
+            "unjudged": self._unjudged(places, changes),
+            "changes": [[self._change(row) for row in self._changes.get(place, ())] for place in places],
+            "hosts": _standouts(places, self._hosts, self._found.hosts, self._loaded.hosts),
+            "hours": [[self._hour(row) for row in self._hours.get(place, ())] for place in places],
             "standing_out": _standouts(
-                some, self._standing_environments, self._found.environments, self._loaded.environments
+                places, self._standing_environments, self._found.environments, self._loaded.environments
             ),
         }
 
     def _id(self, report: int) -> int | None:
         return int(self._report[report]) if report >= 0 else None
 
-    def _onsets(self, some: range) -> list[Finding | None]:
-        onsets, chosen = self._found.failed.onsets, slice(some.start, some.stop)
+    def _onsets(self, places: range) -> list[Finding | None]:
+        onsets, chosen = self._found.failed.onsets, slice(places.start, places.stop)
         reports = (self._ids(column[chosen]) for column in (onsets.last_clean, onsets.first, onsets.last))
         rows = zip(*reports, onsets.before[chosen].tolist(), onsets.new[chosen].tolist(), strict=True)
         return [dict(zip(_ONSETS, row, strict=True)) if row[1] is not None else None for row in rows]
@@ -117,44 +117,46 @@ class _Sections:
     def _ids(self, reports: Ints) -> list[int | None]:
         return [None if report < 0 else report for report in self._report[reports].tolist()]
 
-    def _branches(self, some: range) -> list[Finding]:
+    def _branches(self, places: range) -> list[Finding]:
         default, other = (
-            _rates(rates, some) for rates in (self._found.failed.default_branch, self._found.failed.other_branches)
+            _rates(rates, places) for rates in (self._found.failed.default_branch, self._found.failed.other_branches)
         )
         return [{"default": main, "other": branch} for main, branch in zip(default, other, strict=True)]
 
-    def _unjudged(self, some: range, changes: Sequence[Finding | None]) -> list[list[str]]:
+    def _unjudged(self, places: range, changes: Sequence[Finding | None]) -> list[list[str]]:
         """Causes that reports alone would show, for which there was not enough data."""
         missing = self._found.passive.not_enough
-        code = sum(flags[some.start : some.stop].astype(np.int64) << bit for bit, flags in enumerate(missing.values()))
+        code = sum(
+            flags[places.start : places.stop].astype(np.int64) << bit for bit, flags in enumerate(missing.values())
+        )
         kinds = {
             each: [kind for bit, kind in enumerate(missing) if each >> bit & 1] for each in np.unique(code).tolist()
         }
-        flaky = self._is_flaky[some.start : some.stop].tolist()
+        flaky = self._is_flaky[places.start : places.stop].tolist()
         return [
             [*kinds[each], *_not_compared(onset)] if is_flaky else []
             for is_flaky, onset, each in zip(flaky, changes, code.tolist(), strict=True)
         ]
 
-    def _reruns(self, some: range) -> list[list[Finding]]:
+    def _reruns(self, places: range) -> list[list[Finding]]:
         """How reruns of its failures ended, by context."""
-        found: list[list[Finding]] = [[] for _ in some]
+        found: list[list[Finding]] = [[] for _ in places]
         for context, failed, passed in self._contexts:
-            of, good = (failed + passed)[some.start : some.stop], passed[some.start : some.stop]
+            of, good = (failed + passed)[places.start : places.stop], passed[places.start : places.stop]
             rows = np.flatnonzero(of)
             for row, cleared, total in zip(rows.tolist(), good[rows].tolist(), of[rows].tolist(), strict=True):
                 found[row].append({"context": context, "passed": cleared, "of": total})
         return found
 
-    def _times(self, some: range) -> list[Finding | None]:
+    def _times(self, places: range) -> list[Finding | None]:
         durations = self._found.durations
-        first, last = np.searchsorted(durations.test, (some.start, some.stop)).tolist()
-        found: list[Finding | None] = [None for _ in some]
+        first, last = np.searchsorted(durations.test, (places.start, places.stop)).tolist()
+        found: list[Finding | None] = [None for _ in places]
         columns = (numbers(getattr(durations, name)[first:last]) for name in _DURATIONS)
         rows = zip(durations.test[first:last].tolist(), *columns, durations.hint[first:last].tolist(), strict=True)
         for test, passing, failing, ratio, p_value, near, hint in rows:
             values = {"passing": passing, "failing": failing, "ratio": ratio, "p_value": p_value, "near": near}
-            found[test - some.start] = {**values, "hint": HINTS[hint].value}
+            found[test - places.start] = {**values, "hint": HINTS[hint].value}
         return found
 
     def _order(self, place: int) -> Finding | None:
@@ -191,11 +193,11 @@ def _not_compared(onset: Finding | None) -> list[str]:
 
 
 def _standouts(
-    some: range, rows: Mapping[int, Sequence[int]], found: Standouts, labels: Sequence[Any]
+    places: range, rows: Mapping[int, Sequence[int]], found: Standouts, labels: Sequence[Any]
 ) -> list[list[Finding]]:
     return [
         [{"place": labels[int(found.place[row])], **_elsewhere(found, row)} for row in rows.get(place, ())]
-        for place in some
+        for place in places
     ]
 
 
@@ -205,13 +207,13 @@ def _elsewhere(found: Standouts, row: int) -> Finding:
     return {**{name: int(getattr(found, name)[row]) for name in counts}, "p_value": number(found.p_value[row])}
 
 
-def _rates(rates: Rates, some: range) -> list[Finding | None]:
+def _rates(rates: Rates, places: range) -> list[Finding | None]:
     """By test; None where it was not executed."""
     columns = (rates.failed, rates.executed, rates.low, rates.high)
     return [
         {"failed": failed, "executed": executed, "low": low, "high": high} if executed else None
         for failed, executed, low, high in zip(
-            *(numbers(column[some.start : some.stop]) for column in columns), strict=True
+            *(numbers(column[places.start : places.stop]) for column in columns), strict=True
         )
     ]
 
