@@ -91,9 +91,7 @@ def attempts_of(
     Surefire's flaky elements prove a final pass, if nothing else says that it failed or was skipped at last."""
     if details.skipped and may_fail:
         return Verdict.SKIP, ()
-    ended, again, before = (
-        [element for element in details.elements if element.tag in tags] for tags in (ENDED, AGAIN, BEFORE)
-    )
+    ended, again, before = _by_attempt(details.elements)
     failed = status is not None and status.failing
     if before and not (ended or again or failed or details.skipped):
         return Verdict.PASS, (*map(_retry, before), _passed(details, duration))
@@ -106,6 +104,14 @@ def attempts_of(
     if status is not None and failed:
         return status, (_ended(details, [Element("error" if status is Verdict.ERROR else "failure")], duration),)
     return Verdict.SKIP if details.skipped else status or Verdict.PASS, ()
+
+
+def _by_attempt(elements: list[Element]) -> tuple[list[Element], list[Element], list[Element]]:
+    """The elements of the attempt itself, of later ones, and of ones before a pass."""
+    if len(elements) == 1 and elements[0].tag in ENDED:
+        return elements, [], []
+    ended, again, before = ([element for element in elements if element.tag in tags] for tags in (ENDED, AGAIN, BEFORE))
+    return ended, again, before
 
 
 def _recovered(

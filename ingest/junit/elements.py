@@ -59,17 +59,22 @@ _FAILED_IF_TRUE = frozenset(
 )
 _FAILED_IF_FALSE = frozenset({"success", "successful", "passed", "ok"})
 _NO = frozenset({"false", "no", "n", "0"})
+_SILENT = frozenset({"classname", "name", "time", "file", "line"})
+"""Attributes that say nothing of an outcome; most cases have no others."""
 
 
 def plain_names(attributes: Attributes) -> Attributes:
     """The attributes by lower-case name without a namespace; one without a namespace wins."""
-    if not any("{" in name or not name.islower() for name in attributes):
+    together = "".join(attributes)
+    if "{" not in together and together.islower():
         return attributes
     return {name.rpartition("}")[2].lower(): value for name, value in attributes.items()} | dict(attributes)
 
 
 def outcome_words(attributes: Attributes) -> list[str]:
     """The outcome words in the attributes of a case or a suite, in lower case."""
+    if _SILENT.issuperset(attributes):
+        return []
     words = [word.strip().lower() for name in VERDICT_ATTRIBUTES if (word := attributes.get(name, "")).strip()]
     return [*words, "failed"] if _is_flagged(attributes) else words
 
@@ -84,7 +89,9 @@ def _is_flagged(attributes: Attributes) -> bool:
 
 def counts_failures(attributes: Attributes) -> bool:
     """Whether a case has a count of failures."""
-    return any(attributes[name].strip().lstrip("0").isdecimal() for name in _FAILED_IF_TRUE & attributes.keys())
+    return not _SILENT.issuperset(attributes) and any(
+        attributes[name].strip().lstrip("0").isdecimal() for name in _FAILED_IF_TRUE & attributes.keys()
+    )
 
 
 def property_word(name: str, value: str) -> str:

@@ -25,10 +25,12 @@ def worker_of(report: ParsedReport) -> str:
 
 def module_of(key: TestKey) -> str:
     """The module part of a Python class name: `tests.test_a` of `tests.test_a.TestThing`."""
-    parts = key[1].split(".")
-    while len(parts) > 1 and parts[-1][:1].isupper():
-        parts.pop()
-    return ".".join(parts)
+    module = key[1]
+    while True:
+        outer, dot, name = module.rpartition(".")
+        if not dot or not name[:1].isupper():
+            return module
+        module = outer
 
 
 def looks_parallel(report: ParsedReport, wall: float | None) -> bool:
@@ -50,7 +52,7 @@ def looks_parallel(report: ParsedReport, wall: float | None) -> bool:
 
 def _from_xdist(failure: Failure) -> bool:
     """xdist names the worker at the head of a failure's text, and when a worker crashes."""
-    return bool(_WORKER.search(failure.text[:2_000]) or _WORKER.search(failure.message[:2_000]))
+    return any("gw" in text and _WORKER.search(text) for text in (failure.text[:2_000], failure.message[:2_000]))
 
 
 def _interleaved(keys: Sequence[TestKey]) -> bool:

@@ -3,7 +3,9 @@
 A worker reads the same suite again and again. It remembers the sequence of keys of each place (a producer's suite),
 so that the next report of that suite is compared with it rather than looked up name by name."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import repeat
 from operator import eq
 
@@ -51,17 +53,20 @@ def key_of(place: Place, classname: str, name: str, file: str = "") -> TestKey:
 
 
 def keys_at_once(place: Place, classes: list[str], names: list[str]) -> list[TestKey] | None:
-    """The identities of many cases with classes, all exactly as written; None if one of them needs a closer look."""
-    if place.dialect.names is not None or not all(classes) or any(map(eq, classes, names)):
+    """The identities of many cases with classes, all exactly as written; None if one of them needs a closer look.
+
+    Tests of a class share its name in memory, too."""
+    if place.dialect.names is not None or any(map(eq, classes, names)):
         return None
-    distinct = dict.fromkeys(classes, place.suite)
-    if not all_stable(names) or not all_stable(list(distinct)):
+    shared = dict(zip(classes, classes, strict=True))
+    if "" in shared or not all_stable(names) or not all_stable(list(shared)):
         return None
-    for classname in distinct:
-        if place.is_class(classname):
-            distinct[classname] = ""
-    nothing = repeat("")
-    return list(zip(map(distinct.__getitem__, classes), classes, names, nothing, nothing, strict=False))
+    nothing: Iterator[str] = repeat("")
+    suites = nothing
+    if place.suite:
+        suite_of = {classname: "" if place.is_class(classname) else place.suite for classname in shared}
+        suites = map(suite_of.__getitem__, classes)
+    return list(zip(suites, map(shared.__getitem__, classes), names, nothing, nothing, strict=False))
 
 
 def keys_of_collected(classname: str, name: str, file: str) -> list[TestKey]:
@@ -86,24 +91,24 @@ def key_without_browser(suite: str, classname: str, name: str) -> TestKey:
 class RememberedKeys:
     """The distinct keys of a place in the order of its last report, each as its case wrote it."""
 
-    __slots__ = ("_row_of", "classes", "keys", "names")
-
     def __init__(self, keys: list[TestKey]) -> None:
         self.keys = keys
-        self.classes = [key[1] for key in keys]
-        self.names = [key[2] for key in keys]
-        self._row_of: dict[TestKey, int] = {}
 
-    @property
-    def longest(self) -> int:
-        """No class and name together are longer."""
-        return max(map(len, self.classes), default=0) + max(map(len, self.names), default=0)
+    @cached_property
+    def classes(self) -> list[str]:
+        return [key[1] for key in self.keys]
+
+    @cached_property
+    def names(self) -> list[str]:
+        return [key[2] for key in self.keys]
 
     def row_of(self, key: TestKey) -> int:
         """The row of the key, or -1."""
-        if not self._row_of:
-            self._row_of = dict(zip(self.keys, range(len(self.keys)), strict=True))
         return self._row_of.get(key, -1)
+
+    @cached_property
+    def _row_of(self) -> dict[TestKey, int]:
+        return dict(zip(self.keys, range(len(self.keys)), strict=True))
 
 
 _nothing = RememberedKeys([])
@@ -123,8 +128,8 @@ class _Memory:
         self._size += len(keys) - len(self.get(place).keys)
         if self._size > _REMEMBERED:
             self._places, self._size = {}, len(keys)
-        if len(keys) <= _REMEMBERED and (known := RememberedKeys(keys)).longest < _LONG:
-            self._places[place.id] = known
+        if len(keys) <= _REMEMBERED:
+            self._places[place.id] = RememberedKeys(keys)
 
 
 _memory = _Memory()
@@ -133,12 +138,14 @@ _memory = _Memory()
 class Walk:
     """A document's walk through the remembered keys of a place: forward only, so that no key comes twice."""
 
-    __slots__ = ("_at", "_known", "_place", "as_written", "ranges")
+    __slots__ = ("_at", "_is_long", "_known", "_place", "as_written", "ranges")
 
     def __init__(self, place: Place) -> None:
         self._place = place
         self._known = _memory.get(place)
         self._at = 0
+        self._is_long = False
+        """Whether a class and a name together are too long to be remembered."""
         self.as_written = True
         """Whether every key is exactly as its case wrote it: only then can names be compared with keys."""
         self.ranges: list[tuple[int, int]] = []
@@ -155,6 +162,7 @@ class Walk:
     def make(self, classes: list[str], names: list[str]) -> list[TestKey]:
         """New keys for cases that are not the next ones; the walk continues after the last of them."""
         keys = keys_at_once(self._place, classes, names)
+        self._is_long = self._is_long or max(map(len, set(classes))) + max(map(len, names)) >= _LONG
         if keys is not None:
             self._at = max(self._at, self._known.row_of(keys[-1]) + 1)
             return keys
@@ -175,8 +183,10 @@ class Walk:
 
     def remember(self, keys: list[TestKey]) -> None:
         """Remember this document's keys for comparison with the next one."""
-        if not self.as_written:
+        if not self.as_written or self._is_long:
             return
-        seen = [key for start, end in self.ranges for key in keys[start:end]]
+        seen: list[TestKey] = []
+        for start, end in self.ranges:
+            seen += keys[start:end]
         if seen != self._known.keys:
             _memory.put(self._place, seen)

@@ -47,8 +47,11 @@ class _Shape:
 
     def __init__(self, attributes: tuple[str, ...]) -> None:
         self._attributes = attributes
+        self._separators = [f" {name}=" for name in attributes[1:]]
         self._period = 2 * len(attributes)
         self.opening = f"<testcase {attributes[0]}="
+        self._usual = "/>" + self.opening
+        """What stood between two cases before, and so may again."""
 
     def columns(self, text: str) -> Columns | None:
         """The values of a text that consists only of plain cases; None if it does not.
@@ -57,22 +60,26 @@ class _Shape:
         flat, period = text.split('"'), self._period
         if len(flat) % period != 1:
             return None
-        if not self._joined_well(flat[0], flat[-1], set(flat[period:-1:period])):
+        if not self._joined_well(flat[0], flat[-1], flat[period:-1:period]):
             return None
-        for index, name in enumerate(self._attributes[1:], 1):
-            if set(flat[2 * index :: period]) != {f" {name}="}:
+        for index, separator in enumerate(self._separators, 1):
+            between = flat[2 * index :: period]
+            if between.count(separator) != len(between):
                 return None
         column = {name: flat[2 * index + 1 :: period] for index, name in enumerate(self._attributes)}
-        return _checked(column["classname"], column["name"], column.get("time", []))
+        return _checked(column["classname"], column["name"], column.get("time", []), "".join(flat[1::2]))
 
-    def _joined_well(self, first: str, last: str, between: set[str]) -> bool:
+    def _joined_well(self, first: str, last: str, between: list[str]) -> bool:
         """Whether cases begin, end and follow each other as plain ones do."""
         if first.strip(_BLANK) != self.opening or not _ends_plainly(last):
             return False
-        for joint in between:
+        if between.count(self._usual) == len(between):
+            return True
+        for joint in set(between):
             end, opening, rest = joint.partition("<testcase ")
             if not _ends_plainly(end) or opening + rest != self.opening:
                 return False
+        self._usual = between[0]
         return True
 
     def plain_prefix(self, text: str) -> str:
@@ -94,9 +101,8 @@ def _ends_plainly(text: str) -> bool:
     return tag.rstrip(_BLANK) + slash + end in _PLAIN_ENDS
 
 
-def _checked(classes: list[str], names: list[str], times: list[str]) -> Columns | None:
-    """The values as the parser would return them; None if one of them needs the parser."""
-    values = "".join((*classes, *names, *times))
+def _checked(classes: list[str], names: list[str], times: list[str], values: str) -> Columns | None:
+    """The columns as the parser would return them; None if one of their values needs the parser."""
     encoded = values.encode("utf-8")
     if len(encoded.translate(None, _CONTROLS)) != len(encoded) or "<" in values or _has_noncharacter(values):
         return None

@@ -3,6 +3,7 @@
 Most cases are plain: a class, a name, a time and no children. Whole runs of those become rows without a Python
 loop over them; everything else takes the careful way, one case at a time."""
 
+from array import array
 from bisect import bisect_right
 from math import nan
 from operator import itemgetter
@@ -22,6 +23,7 @@ from ingest.verdict import Verdict
 _class = itemgetter("classname")
 _name = itemgetter("name")
 _time = itemgetter("time")
+_NO_LINE = array("i", [-1])
 
 
 class DuplicateName(Exception):
@@ -43,9 +45,13 @@ class Rows:
         self._limits = limits
         self._outcomes = outcomes
         self._careful = careful
-        self._row_of: dict[TestKey, int] = {}
+        self._seen: set[TestKey] = set()
         self._indexed = 0
-        """Rows before this one are in `_row_of`."""
+        """The keys of rows before this one are in `_seen`."""
+        self._rows: dict[TestKey, int] = {}
+        """By key, as far as a row was asked for: few files name a test again."""
+        self._repeats = False
+        """Whether tests came again among cases that were new together."""
         self._walks: dict[tuple[str, str, str], Walk] = {}
         self._again: dict[int, list[Occurrence]] = {}
         self._raw_of: dict[TestKey, tuple[str, str]] = {}
@@ -124,9 +130,9 @@ class Rows:
         report, first = self._report, len(self._report.keys)
         report.keys += keys
         report.verdicts += bytes(len(keys))
-        report.durations.extend(durations)
+        report.durations.extend(array("d", durations))
         report.files += [""] * len(keys)
-        report.lines.extend([-1] * len(keys))
+        report.lines.extend(_NO_LINE * len(keys))
         walk.ranges.append((first, first + len(keys)))
         return True
 
@@ -141,11 +147,18 @@ class Rows:
     def _index(self) -> None:
         """Bring the index up to the last row."""
         keys = self._report.keys
-        for row in range(self._indexed, len(keys)):
-            self._row_of[keys[row]] = row
-        self._indexed = len(keys)
-        if len(self._row_of) != self._indexed:
+        if self._indexed < len(keys):
+            self._seen.update(keys[self._indexed :])
+            self._indexed = len(keys)
+        if len(self._seen) != self._indexed:
             raise DuplicateName
+
+    def _row_of(self, key: TestKey) -> int:
+        """The row of a test that was seen."""
+        keys, rows = self._report.keys, self._rows
+        if len(rows) < len(keys):
+            rows.update(zip(keys[len(rows) :], range(len(rows), len(keys)), strict=True))
+        return rows[key]
 
     def _note_raw(self, keys: list[TestKey], classes: list[str], names: list[str]) -> None:
         for key, classname, name in zip(keys, classes, names, strict=True):
@@ -158,7 +171,7 @@ class Rows:
         Numbers follow the order of appearance, so that they mean the same tests in the next run."""
         raw = (classname, name)
         variant, number = key, 1
-        if key in self._row_of:
+        if key in self._seen:
             self._raw_of.setdefault(key, (key[1], key[2]))  # this one was written like its key
         while self._raw_of.setdefault(variant, raw) != raw:
             number += 1
@@ -168,12 +181,18 @@ class Rows:
         return variant
 
     def _index_new(self, keys: list[TestKey]) -> bool:
-        """Index the keys of the next rows. Returns False if one of them was seen before."""
+        """Index the keys of the next rows. Returns False if one of them was seen before.
+
+        Few files repeat a test, so the keys are put in at once and counted; a file that does is asked first, since
+        making the index anew costs as much as all its rows."""
         self._index()
-        first = self._indexed
-        if not self._row_of.keys().isdisjoint(keys) or len(set(keys)) < len(keys):
+        if self._repeats and (not self._seen.isdisjoint(keys) or len(set(keys)) < len(keys)):
             return False
-        self._row_of.update(zip(keys, range(first, first + len(keys)), strict=True))
+        self._seen.update(keys)
+        if len(self._seen) < self._indexed + len(keys):
+            self._seen = set(self._report.keys)
+            self._repeats = True
+            return False
         self._indexed += len(keys)
         return True
 
@@ -231,9 +250,9 @@ class Rows:
             walk.as_written = False
         elif key in self._raw_of or key[2] != name or key[1] != classname:
             key = self._told_apart(key, classname, name)
-        row = self._row_of.setdefault(key, len(keys))
-        if row < len(keys):
-            return row
+        if key in self._seen:
+            return self._row_of(key)
+        self._seen.add(key)
         keys.append(key)
         self._indexed = len(keys)
         if not explicit_id:
@@ -299,7 +318,7 @@ class Rows:
 
     def finish(self, again: Repetition) -> None:
         """Merge repeated cases into attempts, and remember the names for the next report."""
-        if self._row_of or len(self._walks) > 1:
+        if self._seen or len(self._walks) > 1:
             self._index()
         if again in (Repetition.RETRIED, Repetition.SORTED) and repeated_on_purpose(self._again.values()):
             again = Repetition.UNKNOWN
@@ -317,8 +336,8 @@ class Rows:
 
     def _tell_alike(self) -> None:
         """Report failing tests with indistinguishable names, since a quarantine must not excuse the wrong one."""
-        for key in sorted(self._alike & self._row_of.keys()):
-            if Verdict(self._report.verdicts[self._row_of[key]]).failing:
+        for key in sorted(self._alike & self._seen):
+            if Verdict(self._report.verdicts[self._row_of(key)]).failing:
                 sentence = f"{key[2][:200]!r} failed, and only what changes every run tells it apart from others."
                 self._report.add_unclear(UnclearContent("alike_names", sentence))
 
