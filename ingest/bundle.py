@@ -85,4 +85,6 @@ def _inflated(inflater: "zlib._Decompress", data: bytes) -> Iterator[bytes]:
     """Inflate a mebibyte at a time: blanks expand a thousandfold."""
     while inflated := inflater.decompress(data, _INFLATED):
         yield inflated
+        if len(inflated) < _INFLATED:
+            return
         data = inflater.unconsumed_tail

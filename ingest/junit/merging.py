@@ -133,6 +133,8 @@ class _Joiner:
         self._attempt_files = attempt_files
         self._shared = shared
         self._row_of: dict[object, int] = {}
+        self._repeats = False
+        """Whether files name tests of files before them."""
         self._again: dict[int, list[Occurrence]] = {}
         self._bazel: dict[int, list[tuple[str | None, int]]] = defaultdict(list)
         """Row -> folder and attempt number of each file that names the test."""
@@ -150,13 +152,15 @@ class _Joiner:
         if self._attempt_files or self._shared:
             return False
         whole, identities = self._whole, [key[4] or key for key in report.keys]
-        rows: dict[object, int] = dict(
-            zip(identities, range(len(whole.keys), len(whole.keys) + len(identities)), strict=True)
-        )
-        if len(rows) < len(identities) or not self._row_of.keys().isdisjoint(rows):
+        if self._repeats and not self._row_of.keys().isdisjoint(identities):
             return False
         first = len(whole.keys)
-        self._row_of.update(rows)
+        last = first + len(identities)
+        self._row_of.update(zip(identities, range(first, last), strict=True))
+        if len(self._row_of) < last:  # once at most, since the index is made anew as a whole
+            self._row_of = {key[4] or key: row for row, key in enumerate(whole.keys)}
+            self._repeats = True
+            return False
         whole.keys += report.keys
         whole.verdicts += report.verdicts
         whole.durations += report.durations

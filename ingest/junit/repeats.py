@@ -6,10 +6,9 @@ reason for a remark are kept, so that nothing else can depend on what varies."""
 
 import re
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from hashlib import blake2b
-from typing import Any
 
 from ingest.junit.dialects import Dialect
 from ingest.junit.elements import property_word
@@ -56,23 +55,23 @@ class Skeleton:
         """Its report; None if what varies needs the parser."""
         rows = len(known.report.keys)
         durations = plain_durations(b"\n".join(self._values[-rows:]).decode("ascii").split("\n"))
-        walls, stamps, values = (self._before(rows, name) for name in (b"time", b"timestamp", b"value"))
+        walls, stamps, values = self._before(rows)
         if durations is None or any(map(property_word, known.properties, values)):
             return None
         timestamp = stamps[0][:64] if stamps else ""
-        report = replace(
-            known.report,
+        suite = known.report.suites[0]
+        report = ParsedReport(
+            producer=known.report.producer,
             keys=known.report.keys.copy(),
             verdicts=bytearray(rows),
             durations=array("d", durations),
             files=known.report.files.copy(),
             lines=known.report.lines[:],
             former=known.report.former.copy(),
-            suites=[replace(known.report.suites[0], timestamp=timestamp)],
-            properties={},
-            **{name: made() for name, made in _EMPTY.items()},
+            suites=[suite if suite.timestamp == timestamp else replace(suite, timestamp=timestamp)],
             timestamp=timestamp,
-            started_at=read_timestamp(timestamp, zoneless_is_utc=known.zoneless_is_utc),
+            started_at=read_timestamp(timestamp, zoneless_is_utc=known.zoneless_is_utc) if timestamp else None,
+            hostname=known.report.hostname,
             order_reliable=known.is_ordered,
         )
         for name, value in zip(known.properties, values, strict=True):
@@ -81,10 +80,12 @@ class Skeleton:
         report.order_reliable = in_order(report, read_duration(walls[0]) if walls and walls[0] else None)
         return report
 
-    def _before(self, rows: int, name: bytes) -> list[str]:
-        """Values of attributes with this name before the first case."""
-        pairs = zip(self._names[:-rows], self._values[:-rows], strict=True)
-        return [value.decode("ascii") for each, value in pairs if each == name]
+    def _before(self, rows: int) -> tuple[list[str], list[str], list[str]]:
+        """Values before the first case: times, timestamps and those of properties."""
+        values: dict[bytes, list[str]] = {b"time": [], b"timestamp": [], b"value": []}
+        for name, value in zip(self._names[:-rows], self._values[:-rows], strict=True):
+            values[name].append(value.decode("ascii"))
+        return values[b"time"], values[b"timestamp"], values[b"value"]
 
     def remembered(
         self, report: ParsedReport, limits: Limits, dialect: Dialect, *, is_ordered: bool
@@ -129,11 +130,11 @@ class Skeleton:
 
 
 _FILLED = ("keys", "verdicts", "durations", "files", "lines", "former", "suites", "properties")
-_EMPTY: dict[str, Callable[[], Any]] = {
-    column.name: column.default_factory
+_EMPTY = tuple(
+    column.name
     for column in fields(ParsedReport)
     if column.default_factory is not MISSING and column.name not in _FILLED
-}
+)
 """Columns of which a remembered report has nothing."""
 _CASE = (b"testcase", b"time")
 _OF_SUITE = {(b"testsuite", b"time"), (b"testsuite", b"timestamp")}

@@ -1,7 +1,6 @@
 """A parsed report, in columns rather than objects: a report may have half a million cases."""
 
 from array import array
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -184,13 +183,13 @@ class ParsedReport:
 
     def counts(self) -> dict[str, int]:
         """The number of tests by final verdict, and of attempts."""
-        by_verdict = Counter(self.verdicts)
+        count = self.verdicts.count
         extra = sum(len(attempts) - 1 for attempts in self.attempts.values())
         return {
             "tests": len(self.keys),
-            "passed": by_verdict[Verdict.PASS],
-            "failed": by_verdict[Verdict.FAIL],
-            "errored": by_verdict[Verdict.ERROR],
-            "skipped": by_verdict[Verdict.SKIP],
+            "passed": count(Verdict.PASS),
+            "failed": count(Verdict.FAIL),
+            "errored": count(Verdict.ERROR),
+            "skipped": count(Verdict.SKIP),
             "attempts": len(self.keys) + extra,
         }

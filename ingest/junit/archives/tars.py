@@ -2,10 +2,12 @@
 
 import re
 import tarfile
+from typing import IO
 
 from ingest.junit.result_marks import has_marks
 
 BLOCK = 512
+_STEP = 64 * 1024
 _TAR_HEADER = 64 * 1024
 _TAR_HEADERS = 4
 _TAR_LARGEST = 8**11
@@ -67,10 +69,44 @@ class Entry(tarfile.TarInfo):
         return entry
 
 
+class _Forward:
+    """A stream that is read once, from its start to its end. tarfile's own copies what it has read ahead with every
+    read."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream, self._at = stream, 0
+
+    def tell(self) -> int:
+        return self._at
+
+    def read(self, size: int) -> bytes:
+        data = self._stream.read(size)
+        self._at += len(data)
+        return data
+
+    def seek(self, position: int) -> int:
+        if position < self._at:
+            raise tarfile.StreamError("seeking backwards is not allowed")
+        while self._at < position and self.read(min(position - self._at, _STEP)):
+            pass
+        return self._at
+
+
 class StrictTar(tarfile.TarFile):
     tarinfo = Entry
     headers = 0
     """Extension headers since the last file."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        super().__init__(fileobj=_Forward(stream))  # type: ignore[arg-type]
+
+    def content(self, entry: tarfile.TarInfo) -> bytes:
+        """The content of the entry that was read last."""
+        self.fileobj.seek(entry.offset_data)
+        data: bytes = self.fileobj.read(entry.size)
+        if len(data) < entry.size:
+            raise tarfile.ReadError("unexpected end of data")
+        return data
 
     def check_rest(self) -> None:
         """Raise if anything but padding follows the end of the archive."""

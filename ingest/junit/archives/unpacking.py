@@ -52,6 +52,8 @@ class MeteredStream(io.RawIOBase):
         self._stream = stream
         self._budget = budget
         self._consumed = consumed
+        self._ahead = b""
+        """Bytes that were read to see what they are, and not yet by who asked for them."""
         self.out = 0
 
     def readable(self) -> bool:
@@ -65,7 +67,10 @@ class MeteredStream(io.RawIOBase):
     def read(self, size: int = -1, /) -> bytes:
         limits = self._budget.limits
         wanted = CHUNK if size is None or size < 0 else min(size, 1024 * 1024)
-        data = self._stream.read(wanted)
+        if self._ahead:
+            data, self._ahead = self._ahead[:wanted], self._ahead[wanted:]
+        else:
+            data = self._stream.read(wanted)
         self.out += len(data)
         self._budget.out += len(data)
         if self._budget.out > limits.bytes_out:
@@ -80,6 +85,12 @@ class MeteredStream(io.RawIOBase):
             pieces += piece
         return bytes(pieces)
 
+    def peek(self, size: int) -> bytes:
+        """The first bytes, which stay to be read, and are counted then."""
+        self._ahead = self.read_exactly(size)
+        self.refund()
+        return self._ahead
+
     def refund(self) -> None:
         """Undo the count before the same file is read again."""
         self._budget.out -= self.out
@@ -93,6 +104,8 @@ class Member:
     name: str
     opener: Callable[[], MeteredStream]
     error: Refused | None = None
+    begun: MeteredStream | None = None
+    """Opened already and at its start: the first who reads it need not open it again."""
     last: MeteredStream | None = None
 
     def open(self) -> MeteredStream:
@@ -100,7 +113,7 @@ class Member:
             raise self.error
         if self.last is not None:
             self.last.refund()
-        self.last = self.opener()
+        self.last, self.begun = self.begun or self.opener(), None
         return self.last
 
 
@@ -235,36 +248,37 @@ def _zip_member(source: BinaryIO, info: zipfile.ZipInfo, budget: Budget) -> Memb
 
 
 def _tar_members(stream: MeteredStream, budget: Budget) -> Iterator[Member]:
+    uncounted = Limits(bytes_out=2 * budget.limits.bytes_out)
     try:
-        with StrictTar.open(fileobj=io.BufferedReader(stream, CHUNK), mode="r|") as archive:
+        with StrictTar(io.BufferedReader(stream, CHUNK)) as archive:
             for info in archive:
                 budget.count_file()
                 if info.isdir():
                     continue
-                content = archive.extractfile(info) if info.isreg() else None
-                if content is None:
+                if not info.isreg():
                     yield refused_member(info.name, "archive_entry", "The entry is a link or device, not a file.")
                     continue
                 # A tar's file can be read once; kept aside it can be read again.
-                with _aside(content, info.size) as spool:
-                    yield _spooled(info.name, spool, budget)
+                with _aside(archive, info) as spool:
+                    yield _spooled(info.name, spool, budget, uncounted)
             archive.check_rest()
     except (*DAMAGE, OSError, ValueError, struct.error) as error:
         yield refused_member(_ARCHIVE, "archive_damaged", f"The tar archive ends early or is damaged: {error}.")
 
 
-def _aside(content: IO[bytes], size: int) -> IO[bytes]:
+def _aside(archive: StrictTar, info: tarfile.TarInfo) -> IO[bytes]:
     """A copy in memory, or in an unnamed file if it is large."""
-    if size <= _SPOOL:
-        return io.BytesIO(content.read())
+    if info.size <= _SPOOL:
+        return io.BytesIO(archive.content(info))
     spool = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+    content = archive.extractfile(info)
+    assert content is not None  # it is a file
     shutil.copyfileobj(content, spool, CHUNK)
     return spool
 
 
-def _spooled(name: str, spool: IO[bytes], budget: Budget) -> Member:
+def _spooled(name: str, spool: IO[bytes], budget: Budget, uncounted: Limits) -> Member:
     """A spooled file, whose bytes were counted when they left the archive."""
-    uncounted = Limits(bytes_out=2 * budget.limits.bytes_out)
 
     def plain() -> MeteredStream:
         return _plain(spool, Budget(uncounted))
@@ -276,8 +290,7 @@ def _inflated_once(name: str, opener: Callable[[], MeteredStream], budget: Budge
     """A file inside an archive may itself be compressed (one level, no more)."""
     try:
         stream = opener()
-        head = stream.read_exactly(BLOCK)
-        stream.refund()
+        head = stream.peek(BLOCK)
     except DAMAGE as error:
         return refused_member(name, "archive_damaged", f"The entry cannot be read: {error}.")
     except Refused as refusal:
@@ -286,6 +299,6 @@ def _inflated_once(name: str, opener: Callable[[], MeteredStream], budget: Budge
         return refused_member(name, "nested_archive", _NESTED)
     compression = compression_of(head)
     if compression is None:
-        return Member(name, opener)
+        return Member(name, opener, begun=stream)
     codec, ending = compression
     return Member(name.removesuffix(ending), lambda: _inflating(opener(), budget, codec))

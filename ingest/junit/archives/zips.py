@@ -8,7 +8,7 @@ import lzma
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
 from ingest.junit.archives.compressed_streams import CODEC_OF_METHOD, Codec, InflatedStream, Readable, lzma_of_zip
@@ -76,10 +76,11 @@ def hidden_bytes(source: BinaryIO, archive: zipfile.ZipFile) -> int | None:
         return end + _END + len(archive.comment)
     if has_marks(archive.comment):
         return end + _END
-    for info in archive.infolist():
-        if has_marks(info.extra) or has_marks(info.comment) or has_marks(_local_extra(source, info)):
+    entries = [(info, data_start(source, info)) for info in archive.infolist()]
+    for info, start in entries:
+        if any(map(has_marks, filter(None, (info.extra, info.comment, _local_extra(source, info, start))))):
             return info.header_offset
-    spans = sorted(_spans(source, archive))
+    spans = sorted(_spans(source, entries))
     directory = (archive.start_dir, end - (_ZIP64_BYTES if _has_zip64(tail, at) else 0))
     covered = archive.start_dir + _directory_size(tail, at)[1]
     if covered < directory[1] and not _is_blank(source, covered, directory[1]):
@@ -87,10 +88,9 @@ def hidden_bytes(source: BinaryIO, archive: zipfile.ZipFile) -> int | None:
     return _first_gap(source, [*spans, directory])
 
 
-def _spans(source: BinaryIO, archive: zipfile.ZipFile) -> Iterator[tuple[int, int]]:
+def _spans(source: BinaryIO, entries: Iterable[tuple[zipfile.ZipInfo, int | None]]) -> Iterator[tuple[int, int]]:
     """The start and end of each entry of the directory, including headers."""
-    for info in archive.infolist():
-        start = data_start(source, info)
+    for info, start in entries:
         if start is not None:
             end = start + info.compress_size
             yield info.header_offset, end + _descriptor(source, end, info)
@@ -127,9 +127,8 @@ def data_start(source: BinaryIO, info: zipfile.ZipInfo) -> int | None:
     return info.header_offset + _LOCAL.size + int(name) + int(extra)
 
 
-def _local_extra(source: BinaryIO, info: zipfile.ZipInfo) -> bytes:
-    """The bytes between an entry's header and its data: its name and extra fields."""
-    start = data_start(source, info)
+def _local_extra(source: BinaryIO, info: zipfile.ZipInfo, start: int | None) -> bytes:
+    """The bytes between an entry's header and its data at `start`: its name and extra fields."""
     if start is None:
         return b""
     source.seek(info.header_offset + _LOCAL.size)
