@@ -67,9 +67,9 @@ def _arguments() -> argparse.Namespace:
 
 
 def _usual() -> dict[str, Bench]:
-    from bench import accuracy, analysis, memory, pages, policy, processing, reader, storage, weight, worlds
+    from bench import accuracy, analysis, formats, memory, pages, policy, processing, reader, storage, weight, worlds
 
-    modules = (reader, processing, storage, memory, weight, analysis, pages, accuracy, worlds, policy)
+    modules = (reader, formats, processing, storage, memory, weight, analysis, pages, accuracy, worlds, policy)
     return {module.__name__.rpartition(".")[2]: module.run for module in modules}
 
 

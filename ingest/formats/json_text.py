@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from json.decoder import scanstring  # type: ignore[attr-defined]
+from json.decoder import JSONDecoder, scanstring  # type: ignore[attr-defined]
 from typing import Any
 
 from ingest.formats.text import Damage, decoded
@@ -11,6 +11,7 @@ from ingest.junit.limits import Limits
 from ingest.junit.problems import Refused, over_limit
 from ingest.junit.report import ParsedReport
 
+_BLANKS = " \t\r\n"
 _BLANK = re.compile(r"[ \t\r\n]*+")
 _STRING = re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _NUMBER = re.compile(r"-?[0-9]{1,40}(?:\.[0-9]{1,40})?(?:[eE][+-]?[0-9]{1,4})?")
@@ -22,6 +23,25 @@ _FAILED = re.compile(r"fail|error|broken|timed ?out|abort|unexpected|interrupt",
 _OUTCOMES = frozenset({"status", "outcome", "result", "state", "action", "rawstatus"})
 _MARKS = 50
 """Files of one result that are noted."""
+
+
+def _number(written: str) -> float:
+    if not _NUMBER.fullmatch(written):
+        raise ValueError
+    return float(written)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError
+    return found
+
+
+_DECODER = JSONDecoder(
+    object_pairs_hook=_object, parse_float=_number, parse_int=_number, parse_constant=_LITERALS.get, strict=False
+)
+"""Python's own, which reads what it accepts as the cursor does; what is written in an odd way, the cursor reads."""
 
 
 class Cursor:
@@ -65,6 +85,8 @@ class Cursor:
 
     def _peek(self) -> str:
         """The next non-blank character; empty at the end."""
+        if self._at < len(self._text) and (found := self._text[self._at]) not in _BLANKS:
+            return found
         while True:
             match = _BLANK.match(self._text, self._at)
             assert match is not None
@@ -84,6 +106,10 @@ class Cursor:
 
     def _string(self) -> str:
         self._take('"')
+        end = self._text.find('"', self._at)
+        if end >= 0 and "\\" not in (written := self._text[self._at : end]):
+            self._at = end + 1
+            return written
         while (match := _STRING.match(self._text, self._at)) is None:
             size = len(self._text) - self._at
             if size > self._limits.markup * _STRING_FACTOR:
@@ -154,8 +180,10 @@ class Cursor:
 
     def value(self, budget: "Budget | None" = None) -> Any:
         """A whole value as a Python object, within the budget."""
-        budget = budget or Budget(self._limits)
         start = self._peek()
+        if start == "{" and budget is None and (whole := self._at_once()) is not None:
+            return whole
+        budget = budget or Budget(self._limits)
         if start == "{":
             found = {}
             for key in self.keys():
@@ -173,6 +201,19 @@ class Cursor:
             budget.spend(min(len(text), self._limits.text_kept))
             return text if len(text) <= self._limits.text_kept else f"{text[: self._limits.text_kept]}\n[… cut …]"
         return self._plain()
+
+    def _at_once(self) -> dict[str, Any] | None:
+        """The next object, if the buffer holds all of it and it is too small for any limit; else None."""
+        try:
+            found, end = _DECODER.raw_decode(self._text, self._at)
+        except (ValueError, RecursionError):
+            return None
+        size = end - self._at
+        opened = self._text.count("{", self._at, end) + self._text.count("[", self._at, end)
+        if size > self._limits.text_kept or 2 * size > self._limits.markup or self._depth + opened > self._limits.depth:
+            return None
+        self._at = end
+        return found  # type: ignore[no-any-return]
 
     def skip(self) -> bool:
         """Skip a value; returns whether it mentions a failure."""
