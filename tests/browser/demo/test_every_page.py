@@ -19,6 +19,7 @@ from tests.browser.accessibility import assert_accessible
 from tests.browser.conftest import LOOKS, fresh_page, in_turn, look_as, sign_in
 from tests.browser.demo.sending import Sent
 from tests.browser.watch import assert_fits, settled
+from tests.extent import WHOLE
 from tests.web.analysed_project import Demo
 from tests.web.quarantining import quarantined
 
@@ -155,9 +156,10 @@ def assert_drawn(page: Page, chart: str) -> None:
     assert page.locator(f"#{chart} .main-svg :is(.mlayer, .plot) :is(path, rect, image, text)").count() > 0, chart
 
 
-def test_what_differs_is_told_and_drawn_in_its_width(reader: Page, demo: Demo) -> None:
+@pytest.mark.parametrize(("width", "theme"), LOOKS if WHOLE else [("phone", "dark")])
+def test_what_differs_is_told_and_drawn_in_its_width(reader: Page, demo: Demo, width: str, theme: str) -> None:
     """The page of the demo's traced test, with the experiment that shows its cause, where there is least room for it."""
-    look_as(reader, "phone", "dark")
+    look_as(reader, width, theme)
     finding = DifferenceFinding.objects.get(project=demo.project)
     reader.goto(demo.at("test", finding.number))
     unfold(reader)
