@@ -14,11 +14,8 @@ _TOP = "document.querySelector('#evidence').getBoundingClientRect().top"
 
 @pytest.fixture
 def test_page(page: Page, demo: Demo) -> Page:
-    """The page of a flaky test; from its next look on, the server says that there is a newer analysis."""
+    """The page of a flaky test."""
     number = demo.api.read("tests?state=flaky&sort=-failed&page_size=1")["results"][0]["number"]
-    page.route(
-        "**/analysis/status?*", lambda route: route.continue_(url=re.sub(r"shown=\d+", "shown=0", route.request.url))
-    )
     page.clock.install()
     page.goto(demo.at("test", number))
     settled(page)
@@ -27,6 +24,10 @@ def test_page(page: Page, demo: Demo) -> Page:
 
 
 def look(page: Page) -> None:
+    """Let the page look: from now on the server says that there is a newer analysis, however often it asked before."""
+    page.route(
+        "**/analysis/status?*", lambda route: route.continue_(url=re.sub(r"shown=\d+", "shown=0", route.request.url))
+    )
     page.clock.fast_forward(61_000)
 
 
