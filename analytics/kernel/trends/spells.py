@@ -48,8 +48,8 @@ def spells(
     test = ran.test[rows].astype(np.int64)
     newest = np.append(test[1:] != test[:-1], True) if len(rows) else np.zeros(0, dtype=bool)
     failing = np.flatnonzero(ran.failing)
-    ends = np.cumsum(np.bincount(ran.test, minlength=ran.tests))
-    following = _next_failure(rows, failing, ends[test])
+    ends = np.searchsorted(ran.test, ran.test[rows], side="right")  # to count all rows would take a copy of them
+    following = _next_failure(rows, failing, ends)
     rates = _Onsets.of(ran, environment)
     ended = rates.is_unlikely(test, following - rows - 1, parameters) & ~newest
     came = first_reports(revision)
@@ -76,8 +76,7 @@ def _beginnings(
     It is, where the test had an earlier spell, where it was clean for unlikely long before, or where it came into the
     window later than that began."""
     test = ran.test[rows].astype(np.int64)
-    executed = np.bincount(ran.test, minlength=ran.tests)
-    begin = (np.cumsum(executed) - executed)[test]
+    begin = np.searchsorted(ran.test, ran.test[rows])
     previous = np.append(failing, -1)[np.searchsorted(failing, rows) - 1]  # none is the last place, -1
     came_in = ran.report[begin].astype(np.int64)
     clean = rows - np.maximum(previous + 1, begin)
