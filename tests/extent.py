@@ -1,5 +1,7 @@
 """How much of the heaviest acceptance runs: a slice of it in `make test`, all of it in `make whole`."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Sequence
 from typing import TypeVar
