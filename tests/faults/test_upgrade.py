@@ -110,7 +110,13 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Release]:
 
 
 @pytest.fixture(scope="module")
-def served(release: Release) -> list[Serving]:
+def applied(release: Release) -> set[tuple[Any, ...]]:
+    """The migrations that the release came with, before a test brings its tables up to date."""
+    return set(release.query("SELECT app, name FROM django_migrations"))
+
+
+@pytest.fixture(scope="module")
+def served(release: Release, applied: set[tuple[Any, ...]]) -> list[Serving]:
     """The release before, after the tables were brought up to date under its feet."""
     patience = stretched(2)
     serving = [Serving(release, work(release), patience) for work in (reading, reading, writing, writing)]
@@ -193,8 +199,7 @@ def test_no_migration_since_the_release_would_stop_an_installation() -> None:
 
 
 @pytest.mark.django_db
-def test_the_migrations_of_the_release_are_the_ones_in_its_database(release: Release) -> None:
-    applied = set(release.query("SELECT app, name FROM django_migrations"))
+def test_the_migrations_of_the_release_are_the_ones_in_its_database(applied: set[tuple[Any, ...]]) -> None:
     assert migrations_safe.released() <= applied
     assert {app for app, _ in migrations_safe.released()} == {app for app, _ in applied} & migrations_safe.ours()
 
