@@ -60,7 +60,7 @@ class _Cells:
             "signatures": self._signatures(bad),
             "agreement": _agreement(other[members]),
             "reports": self._loaded.report_ids[shown].tolist(),
-            "cells": [self._row(int(member), shown) for member in members[:_TESTS_SHOWN]],
+            "cells": self._rows(members[:_TESTS_SHOWN], shown),
         }
 
     def _shared(self, bad: Ints) -> int:
@@ -77,13 +77,17 @@ class _Cells:
             if which[at] >= 0
         ]
 
-    def _row(self, place: int, shown: Ints) -> str:
-        """A character for each report: F failed, P passed, - absent."""
-        rows = slice(self._starts[place], self._starts[place + 1])
-        reports, verdict = self._every.report[rows], self._every.verdict[rows]
-        ran = np.isin(shown, reports[verdict != Verdict.SKIP])
-        bad = np.isin(shown, reports[(verdict == Verdict.FAIL) | (verdict == Verdict.ERROR)])
-        return bytes(np.where(bad, b"F", np.where(ran, b"P", b"-")).astype("S1").tobytes()).decode()
+    def _rows(self, members: Ints, shown: Ints) -> list[str]:
+        """By test, a character for each report: F failed, P passed, - absent."""
+        column = np.full(len(self._found.window.reports), -1, dtype=np.int64)
+        column[shown] = np.arange(len(shown))
+        outcomes = np.full((len(members), len(shown)), b"-", dtype="S1")
+        for row, member in zip(outcomes, members.tolist(), strict=True):
+            rows = slice(self._starts[member], self._starts[member + 1])
+            where, verdict = column[self._every.report[rows]], self._every.verdict[rows]
+            row[where[(where >= 0) & (verdict == Verdict.PASS)]] = b"P"
+            row[where[(where >= 0) & ((verdict == Verdict.FAIL) | (verdict == Verdict.ERROR))]] = b"F"
+        return [row.tobytes().decode() for row in outcomes]
 
 
 def _agreement(other: Ints) -> Finding:

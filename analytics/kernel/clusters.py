@@ -56,9 +56,9 @@ def cofailures(failed: scipy.sparse.csr_matrix, parameters: Parameters = DEFAULT
     met = min(int((in_run * (in_run - 1) // 2).sum()), hypotheses)
     ceiling = parameters.significance * met / max(hypotheses, 1)
     few = _too_few(failed.shape[1], int(failures.max(initial=0)), ceiling)
-    found = [_block(failed, failures, start, ceiling, few) for start in range(0, failed.shape[0], _BLOCK)]
-    if not found:
-        found = [_block(failed, failures, 0, ceiling, few)]
+    usual = _Usual(failed.shape[1], failures, ceiling)
+    starts = range(0, failed.shape[0], _BLOCK) or [0]
+    found = [_block(failed, failures, start, ceiling, few, usual) for start in starts]
     first, second, together, p_value = (np.concatenate(column) for column in zip(*found, strict=True))
     union = failures[first] + failures[second] - together
     level = parameters.significance * len(p_value) / max(hypotheses, 1)
@@ -81,16 +81,40 @@ _FEW, _MARGIN = 20, 1.001
 """Further ones are rare; and rounding must not decide."""
 
 
+class _Usual:
+    """By the failures of two tests: so many common runs, or fewer, are too probable for a pair to be related.
+
+    Most pairs are left out by a look into this table, and only the others have their tails computed."""
+
+    def __init__(self, runs: int, failures: Ints, ceiling: float) -> None:
+        counts, self._place = np.unique(np.minimum(failures, _COUNTED), return_inverse=True)
+        first, second = counts[:, None], counts[None, :]
+        mean = first * second / max(runs, 1)
+        deviation = np.sqrt(mean * (1 - first / max(runs, 1)) * ((runs - second) / max(runs - 1, 1)))
+        guess = np.floor(mean + scipy.stats.norm.isf(max(ceiling, _SMALLEST)) * deviation)
+        together = np.minimum(guess.astype(np.int64), np.minimum(first, second))
+        tail = scipy.stats.hypergeom.sf(together - 1, runs, first, second)
+        self._most = np.where(tail > ceiling, together, 0)
+
+    def exceeded(self, first: Ints, second: Ints, together: Ints) -> npt.NDArray[np.bool_]:
+        return np.asarray(together > self._most[self._place[first], self._place[second]])
+
+
+_SMALLEST, _COUNTED = 1e-300, 500
+"""Tests that failed more often are taken to have failed so often, which keeps the table small: whatever is probable
+for fewer failures is more so for theirs."""
+
+
 def _block(
-    failed: scipy.sparse.csr_matrix, failures: Ints, start: int, ceiling: float, few: int
+    failed: scipy.sparse.csr_matrix, failures: Ints, start: int, ceiling: float, few: int, usual: _Usual
 ) -> tuple[Ints, Ints, Ints, Floats]:
-    """Pairs of a block of tests with later ones that failed together in more runs than a `few`."""
+    """Pairs of a block of tests with later ones that failed together in more runs than a `few` and than is `usual`."""
     common = (failed[start : start + _BLOCK] @ failed[start:].T).tocsr()
     many = np.flatnonzero(common.data > few)
     first = np.searchsorted(common.indptr, many, side="right").astype(np.int64) - 1 + start
     second, together = common.indices[many].astype(np.int64) + start, common.data[many]
-    later = second > first
-    first, second, together = first[later], second[later], together[later].astype(np.int64)
+    rare = np.flatnonzero((second > first) & usual.exceeded(first, second, together))
+    first, second, together = first[rare], second[rare], together[rare].astype(np.int64)
     p_value = _tails(failed.shape[1], failures[first], failures[second], together)
     kept = p_value <= ceiling
     return first[kept], second[kept], together[kept], p_value[kept]

@@ -7,7 +7,7 @@ from django.db import connection
 
 from analytics.findings.json_values import Finding, number
 from analytics.kernel.analysis import Analysis
-from analytics.kernel.executions import Floats, Ints
+from analytics.kernel.executions import Floats, Ints, places_among
 from analytics.kernel.parameters import DEFAULTS, Parameters
 from analytics.kernel.suite_bounds import suite_of
 from analytics.kernel.trends.slowdowns import duration_changes
@@ -15,7 +15,7 @@ from analytics.loaders import SUITES, Loaded
 from analytics.runs.report_vectors import Renames, report_vectors
 from analytics.slow.paths import path_findings
 from ingest.models import Project
-from ingest.vectors import AMBIGUOUS, RETRIED, decode_durations
+from ingest.vectors import AMBIGUOUS, RETRIED, decode_durations, verdicts_of
 from ingest.verdict import Verdict
 
 _REPORTS = 300
@@ -87,8 +87,10 @@ def _seconds(project: Project, report_ids: Ints, numbers: Ints) -> Floats:
         for place, report in enumerate(ids, start=first):
             if report in vectors:  # else it was deleted a moment ago
                 part = vectors[report]
-                plain = (part.verdicts == Verdict.PASS) & ((part.bytes & (RETRIED | AMBIGUOUS)) == 0)
-                rows = np.flatnonzero(plain & np.isin(part.numbers, numbers))
+                column = places_among(numbers, part.numbers)
+                rows = np.flatnonzero(column >= 0)
+                flagged = part.bytes[rows]
+                rows = rows[(verdicts_of(flagged) == Verdict.PASS) & ((flagged & (RETRIED | AMBIGUOUS)) == 0)]
                 codes = part.durations.view("<u2")[rows]
-                found[place, np.searchsorted(numbers, part.numbers[rows])] = decode_durations(codes.tobytes())
+                found[place, column[rows]] = decode_durations(codes.tobytes())
     return found

@@ -161,6 +161,29 @@ def test_cofailures_are_what_comparing_gives(drawn) -> None:  # type: ignore[no-
     assert related == {pair for index, pair in enumerate(tails) if index in accepted}
 
 
+@pytest.mark.parametrize("counted", [500, 30])
+@pytest.mark.parametrize("runs", [12, 60, 200])
+def test_no_pair_is_left_out_that_could_be_related(monkeypatch: pytest.MonkeyPatch, runs: int, counted: int) -> None:
+    """Of tests that fail rarely to nearly always, most by themselves and some together."""
+    monkeypatch.setattr(clusters, "_COUNTED", counted)
+    rng = np.random.default_rng(runs)
+    matrix = rng.random((40, runs)) < rng.beta(0.5, 1, size=(40, 1))
+    matrix[30:] |= rng.random(runs) < 0.1
+    failing = [set(np.flatnonzero(row).tolist()) for row in matrix]
+    common = brute.common_runs(failing)
+    met = min(sum(count * (count - 1) // 2 for count in matrix.sum(axis=0).tolist()), 780)
+    tests = sum(bool(runs_) for runs_ in failing)
+    ceiling = 0.05 * met / (tests * (tests - 1) // 2)
+    tails = {
+        (i, j): brute.hypergeometric_tail(runs, len(failing[i]), len(failing[j]), count)
+        for (i, j), count in common.items()
+    }
+    found = clusters.cofailures(clusters.incidence(of_matrix(matrix.astype(int)), np.arange(runs), runs))
+    pairs = set(zip(found.first.tolist(), found.second.tolist(), strict=True))
+    assert pairs == {pair for pair, tail in tails.items() if tail <= ceiling}
+    assert 0 < len(pairs) < len(tails)
+
+
 THROMBOLYSIS = [
     *(0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459),
     *(0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1.0000),

@@ -258,6 +258,7 @@ def test_clusters_by_words_are_stored_with_their_tests(project: Project, send: S
     assert together["tests"] == [0, 1] and words["tests"] == [0, 1, 2]
     assert together["runs"] == together["shared_runs"] == 5
     assert set(together["cells"]) == {"FFFFF"}
+    assert words["cells"] == ["FPFPFPFPF", "FPFPFPFPF", "PFPFPFPFP"]
     assert together["agreement"] == {"together": 2, "apart": 0, "alone": 0}
     assert (words["runs"], words["shared_runs"]) == (9, 5)
     assert words["agreement"] == {"together": 2, "apart": 0, "alone": 1}

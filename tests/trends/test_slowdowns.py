@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from analytics.kernel.trends.slowdowns import DurationChanges, duration_changes
+from analytics.kernel.trends.slowdowns import DurationChanges, _ranks, duration_changes
 
 REPORTS, TESTS = 120, 40
 
@@ -64,3 +65,8 @@ def test_missing_results_do_not_move_the_report() -> None:
     seconds[70:, 7] *= 1.8
     seconds[::3, 7] = np.nan
     assert abs(int(found_in(seconds).report[0]) - 70) <= 3
+
+
+def test_ranks_are_those_of_scipy() -> None:
+    for values in ([], [3.0], [2.0, 2.0, 1.0, 5.0, 2.0], np.random.default_rng(3).integers(0, 9, 50).astype(float)):
+        assert _ranks(np.array(values)).tolist() == stats.rankdata(values).tolist()

@@ -94,13 +94,19 @@ def _pettitt(values: Floats) -> tuple[int, float]:
     """The report before which ranks differ most from those after it, and the chance of such a difference."""
     reports = np.flatnonzero(np.isfinite(values))
     n = len(reports)
-    ranks = scipy.stats.rankdata(values[reports])
+    ranks = _ranks(values[reports])
     split = np.arange(1, n)
     statistic = np.abs(2 * np.cumsum(ranks)[:-1] - split * (n + 1))
     inside = slice(LEAST_ON_A_SIDE - 1, n - LEAST_ON_A_SIDE)
     at = int(np.argmax(statistic[inside])) + LEAST_ON_A_SIDE
     highest = float(statistic[at - 1])
     return int(reports[at]), min(1.0, float(2 * np.exp(-6 * highest**2 / (n**3 + n**2))))
+
+
+def _ranks(values: Floats) -> Floats:
+    """From 1; equal values share the mean of theirs. As scipy's, which takes ten times as long for a few hundred."""
+    ordered = np.sort(values)
+    return np.asarray((np.searchsorted(ordered, values) + np.searchsorted(ordered, values, side="right") + 1) / 2)
 
 
 def _sizes(
