@@ -5,16 +5,18 @@ prefixed by its length. Our own compression is undone on reading, so that the li
 apply to it."""
 
 import hashlib
+import io
 import struct
 import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
 from ingest.junit.archives.unpacking import COMPRESSED
 
 _PIECE = struct.Struct(">cI")
 _NAME = 4_000
+_FEW = 8 * 1024
 _SPOOL = 8 * 1024 * 1024
 _CHUNK = 256 * 1024
 _INFLATED = 1024 * 1024
@@ -34,7 +36,7 @@ class BundleWriter:
         deflater = None
         for chunk in filter(None, chunks):
             if not size and not chunk.startswith(COMPRESSED):
-                deflater = zlib.compressobj(1)
+                deflater = _deflater(chunk)
             digest.update(chunk)
             size += len(chunk)
             if deflater is None:
@@ -56,15 +58,36 @@ class BundleWriter:
         return hashlib.sha256(b"".join(sorted(self._digests))).digest()
 
 
+def _deflater(first: bytes) -> "zlib._Compress":
+    """For a part that begins like this. Thousands of small files need no more than small tables: those are set up anew
+    for each of them."""
+    return zlib.compressobj(1, zlib.DEFLATED, 13, 6) if len(first) < _FEW else zlib.compressobj(1)
+
+
 def read_parts(stream: BinaryIO) -> Iterator[tuple[str, BinaryIO]]:
-    """Each part's name and a seekable stream of its bytes (in memory, beyond 8 MiB in an unnamed file)."""
+    """Each part's name and a seekable stream of its bytes."""
     while header := stream.read(_PIECE.size):
         _, length = _PIECE.unpack(header)
         name = stream.read(length).decode("utf-8")
-        with tempfile.SpooledTemporaryFile(max_size=_SPOOL) as spool:
-            spool.writelines(_data(stream))
-            spool.seek(0)
-            yield name, spool  # type: ignore[misc]
+        with _aside(_data(stream)) as part:
+            yield name, part  # type: ignore[misc]
+
+
+def _aside(data: Iterator[bytes]) -> IO[bytes]:
+    """The data in memory, beyond 8 MiB in an unnamed file."""
+    held: IO[bytes] = io.BytesIO()
+    for piece in data:
+        held.write(piece)
+        if isinstance(held, io.BytesIO) and held.tell() > _SPOOL:
+            held = _on_disk(held)
+    held.seek(0)
+    return held
+
+
+def _on_disk(held: io.BytesIO) -> IO[bytes]:
+    spool = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+    spool.write(held.getbuffer())
+    return spool
 
 
 def _data(stream: BinaryIO) -> Iterator[bytes]:

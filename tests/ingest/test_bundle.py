@@ -47,6 +47,12 @@ def test_a_part_comes_back_as_it_came(content: bytes, step: int) -> None:
     assert [(name, part.read()) for name, part in read_parts(bundle)] == [("a", content), ("b", PASSES)]
 
 
+@pytest.mark.parametrize("size", [1_000, 20_000_000])
+def test_only_a_large_part_needs_a_file(size: int) -> None:
+    ((_, part),) = read_parts(bundle_of(("a", b"." * size)))
+    assert isinstance(part, io.BytesIO) == (size < 8 * 1024 * 1024)
+
+
 def test_empty_chunks_change_nothing() -> None:
     bundle = io.BytesIO()
     BundleWriter(bundle.write).add("a", [b"", PASSES, b"", PASSES, b""])
