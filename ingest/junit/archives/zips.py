@@ -9,6 +9,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import BinaryIO
 
 from ingest.junit.archives.compressed_streams import CODEC_OF_METHOD, Codec, InflatedStream, Readable, lzma_of_zip
@@ -26,6 +27,8 @@ _DESCRIPTORS = (struct.Struct("<LLL"), struct.Struct("<LQQ"))
 _DESCRIBED = 0x8
 """The flag for sizes after the data, because they were not known before it."""
 _PADDING = 64 * 1024
+_LONG = 512
+"""Bytes beside an entry that are too many to be remembered."""
 
 
 def check_directory(source: BinaryIO, limits: Limits) -> None:
@@ -66,6 +69,14 @@ def _has_zip64(tail: bytes, at: int) -> bool:
 # -- what the directory does not name --------------------------------------------------------------------------------
 
 
+_is_marked = lru_cache(maxsize=8_192)(has_marks)
+"""The same names come with every upload of a suite."""
+
+
+def _has_marks(data: bytes) -> bool:
+    return _is_marked(data) if len(data) < _LONG else has_marks(data)
+
+
 def hidden_bytes(source: BinaryIO, archive: zipfile.ZipFile) -> int | None:
     """The position of bytes that neither an entry nor the directory accounts for; None if there are none."""
     tail, at = _end_record(source)
@@ -78,7 +89,7 @@ def hidden_bytes(source: BinaryIO, archive: zipfile.ZipFile) -> int | None:
         return end + _END
     entries = [(info, data_start(source, info)) for info in archive.infolist()]
     for info, start in entries:
-        if any(map(has_marks, filter(None, (info.extra, info.comment, _local_extra(source, info, start))))):
+        if any(map(_has_marks, filter(None, (info.extra, info.comment, _local_extra(source, info, start))))):
             return info.header_offset
     spans = sorted(_spans(source, entries))
     directory = (archive.start_dir, end - (_ZIP64_BYTES if _has_zip64(tail, at) else 0))
