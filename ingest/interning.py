@@ -61,7 +61,7 @@ def tests_intern(
 
 def _still_true(project_id: int, keys: Sequence[TestKey], found: Sequence[int | None]) -> bool:
     """Whether the newest remembered test is still the same: after lost transactions, new numbers are reused first."""
-    newest = max((number for number in found if number is not None), default=None)
+    newest = max([number for number in found if number is not None], default=None)
     if newest is None:
         return True
     stored = Test.objects.filter(project_id=project_id, number=newest).values_list("digest", flat=True).first()
