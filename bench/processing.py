@@ -9,7 +9,7 @@ from django.db import connection, models, transaction
 
 from bench.outcome import Outcome
 from bench.suites import document
-from bench.uploads import process, receive, send
+from bench.uploads import become_worker, process, receive, send
 from ingest.interning import tests_intern
 from ingest.junit.reading import read_report
 from ingest.models import Project, Report
@@ -55,6 +55,7 @@ def baseline(project: Project, data: bytes, number: int) -> None:
 
 
 def run() -> Iterator[Outcome]:
+    become_worker()
     project = project_create(slug="processing", name="Processing")
     with connection.schema_editor() as editor:
         editor.create_model(Result)

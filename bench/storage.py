@@ -12,7 +12,7 @@ from django.db import connection
 
 from bench.outcome import Outcome
 from bench.suites import document, files
-from bench.uploads import send
+from bench.uploads import become_worker, send
 from ingest import selectors
 from ingest.models import Project, Report, Test
 from ingest.services import project_create
@@ -50,6 +50,7 @@ def _history_milliseconds(project: Project) -> float:
 
 
 def run() -> Iterator[Outcome]:
+    become_worker()
     yield from _one_big_file()
     yield from _many_small_files()
     yield from _resharded()

@@ -2,11 +2,17 @@
 
 import io
 
+from dashboard.celery import share_memory
 from ingest.bundle import BundleWriter
 from ingest.metadata import RunMetadata
 from ingest.models import Project, Upload
 from ingest.processing import upload_process
 from ingest.services import Body, upload_receive
+
+
+def become_worker() -> None:
+    """Treat memory as a worker does once everything is loaded."""
+    share_memory()
 
 
 def receive(project: Project, files: list[tuple[str, bytes]], **metadata: object) -> Upload:
