@@ -72,6 +72,8 @@ _REASONS = {
     "heavy": _NO_BOUND,
     "no fit": "No bound can be proposed: the largest values follow no shape that goes on. More runs may show "
     "some; the farthest value of {n} runs was {extreme}, and no more than {proven} of runs go beyond it.",
+    "too far": "No useful bound: one that fails in {rare} runs would lie more than ten times as far out as the "
+    "farthest value of {n} runs, {extreme}, and check nothing. More runs may bring it nearer; else rerun the test.",
     "checks nothing": "No bound is proposed: one that fails in {rare} runs would check nothing. Rerun it instead.",
     "more runs": "More runs are needed for a bound that fails in {rare} runs.",
     "constant": "A test that always gives one value needs no bound; is its seed fixed? It then checks one draw only.",

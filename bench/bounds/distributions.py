@@ -22,6 +22,7 @@ HEAVIER: dict[str, Any] = {
     "t(5)": stats.t(5),
     "t(3)": stats.t(3),
     "Cauchy": stats.cauchy(),
+    "half-Cauchy": stats.halfcauchy(),
     "Pareto(2)": stats.pareto(2),
 }
 ALL = {**LIGHT, **HEAVIER}

@@ -9,13 +9,14 @@ from analytics.kernel.executions import Floats
 from analytics.kernel.tails import pareto
 from analytics.kernel.tails.box_cox import BoxCox, box_cox_of
 from analytics.kernel.tails.fits import BOUNDED, HEAVY, Tail, fit_tail
-from analytics.kernel.tails.parameters import BEYOND_RUNS, CONFIDENCE
+from analytics.kernel.tails.parameters import BEYOND_RUNS, BOUNDLESS_SHAPE, CONFIDENCE, FARTHEST
 from analytics.kernel.tails.samples import Sample
 
 NO_FIT = "no fit"
 WIDE = "wide"
 """Heavy, but light once transformed: there is a bound, far out."""
 MORE_RUNS = "more runs"
+TOO_FAR = "too far"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class Rung:
     estimate: float | None
     """Where the bound would lie if the fit were the truth."""
     reason: str = ""
-    """Why there is no bound: `heavy`, `no fit`, `more runs`."""
+    """Why there is no bound: `heavy`, `no fit`, `more runs`, `too far`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +65,16 @@ class Extrapolation:
     def _rung(self, tolerated: float, bound: float | None, estimate: float | None) -> Rung:
         if bound is None:
             return Rung(tolerated, None, None, NO_FIT if self.tail is None else HEAVY)
-        return Rung(tolerated, max(bound, float(np.median(self.spread))), estimate)
+        median, farthest = float(np.median(self.spread)), float(self.spread[-1])
+        if bound - median > FARTHEST * (farthest - median):
+            return Rung(tolerated, None, None, TOO_FAR)
+        return Rung(tolerated, max(bound, median), estimate)
 
 
 def extrapolate(sample: Sample) -> Extrapolation:
     spread = sample.spread()
     tail = fit_tail(spread, sample.seed)
-    if tail is not None and tail.kind != HEAVY:
+    if tail is not None and (tail.kind != HEAVY or tail.shape > BOUNDLESS_SHAPE):
         return Extrapolation(sample, spread, tail, None, None)
     box_cox = box_cox_of(spread)
     if box_cox is None or box_cox.is_heavy:

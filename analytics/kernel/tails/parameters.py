@@ -18,6 +18,10 @@ BOUNDED_SHAPE = -0.5
 """Below it the density does not fall to 0 at its end: there is an end, and it is near (uniform has -1)."""
 HEAVY_SHAPE = 0.25
 """Above it fourth moments do not exist."""
+BOUNDLESS_SHAPE = 0.5
+"""Above it there is no variance: a heavy tail that no transformation makes light enough for a bound to be of use."""
+FARTHEST = 10.0
+"""A bound so many times as far from the median as the farthest value is of no use: it lets nearly everything pass."""
 SHAPES = (-0.50, -0.25, 0.00, 0.25, 0.50)
 CRITICAL = (1.06, 1.01, 0.97, 0.87, 0.79)
 """A fit is accepted if Anderson and Darling's A2 is at most this, by shape: the 5 % points of 2,000 simulated samples

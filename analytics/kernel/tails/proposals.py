@@ -7,7 +7,7 @@ import numpy as np
 
 from analytics.kernel.executions import Floats
 from analytics.kernel.tails.answers import Answer, Question
-from analytics.kernel.tails.bounds import MORE_RUNS
+from analytics.kernel.tails.bounds import MORE_RUNS, TOO_FAR
 from analytics.kernel.tails.parameters import WARNED_GROWTH
 
 VALUE, DIFFERENCE, SHARE = "value", "difference", "share"
@@ -27,7 +27,7 @@ class Proposal:
     bound: float | None = None
     """Written with few digits, rounded outwards; of a tolerance: the factor for all its parts."""
     reason: str = ""
-    """Why there is none: `heavy`, `no fit`, `more runs`, `checks nothing`, or the values' obstacle."""
+    """Why there is none: `heavy`, `no fit`, `more runs`, `too far`, `checks nothing`, or the values' obstacle."""
     warnings: tuple[str, ...] = ()
 
 
@@ -37,7 +37,8 @@ def propose(values: Floats, question: Question, found: Answer, measure: str = VA
         return Proposal(NOTHING, reason=found.obstacle or "no bound")
     is_seldom = found.present.estimate <= question.tolerated
     if rung.bound is None or found.median is None:
-        return Proposal(LIKELY_LOOSE if is_seldom and rung.reason == MORE_RUNS else NOTHING, reason=rung.reason)
+        is_loose = is_seldom and rung.reason in (MORE_RUNS, TOO_FAR)
+        return Proposal(LIKELY_LOOSE if is_loose else NOTHING, reason=rung.reason)
     written = outwards(rung.bound, found.median, question.is_lower)
     if question.sign * question.bound >= question.sign * rung.bound:
         return Proposal(LOOSE, written)

@@ -69,6 +69,13 @@ def test_cauchy_is_heavy_and_has_no_bound() -> None:
     assert found.proven == pytest.approx(0.0149, abs=5e-5)
 
 
+def test_ratios_are_heavy_too() -> None:
+    """Half of a Cauchy distribution: its logarithms have a light tail, but a bound from them lies at millions."""
+    values = stats.halfcauchy.ppf(SCORES)
+    made = proposal(values, "<", 20.0)
+    assert (answer(values, FAR).kind, made.word, made.reason) == ("heavy", proposals.NOTHING, "heavy")
+
+
 @pytest.mark.parametrize(("n", "proven"), [(200, 0.0149), (1_000, 0.0030), (2_995, 0.0010)])
 def test_what_so_many_runs_prove(n: int, proven: float) -> None:
     assert answer(normal(n), FAR).proven == pytest.approx(proven, abs=5e-5)
@@ -197,13 +204,23 @@ def test_values_of_both_signs_are_not_transformed() -> None:
 
 
 def test_heavy_values_of_one_sign_get_a_bound_by_their_transforms() -> None:
-    values = np.exp(1.5 * normal(400, seed=11))
+    values = stats.lognorm(1.3).ppf((np.arange(1, 401) - 0.5) / 400)
     tail = fit_tail(np.sort(values), 1)
     assert tail is None or tail.kind == "heavy"
     found = answer(values, FAR)
     rung = found.wanted
     assert found.kind == "wide" and rung is not None and rung.bound is not None
-    assert stats.lognorm(1.5).sf(rung.bound) < 0.001
+    assert stats.lognorm(1.3).sf(rung.bound) < 0.001
+
+
+def test_bound_far_beyond_all_values_is_of_no_use() -> None:
+    values = stats.lognorm(1.3).ppf(SCORES)
+    ladder = answer(values, FAR).ladder
+    assert [rung.reason for rung in ladder] == ["", "", "too far", "more runs"]
+    assert ladder[2].bound is None and ladder[1].bound is not None
+    made = proposal(values, "<", 10.0)
+    assert (made.word, made.bound, made.reason) == (proposals.NOTHING, None, "too far")
+    assert proposal(values, "<", 1e6).word == proposals.LIKELY_LOOSE, "the present bound fails as seldom as tolerated"
 
 
 # -- obstacles -----------------------------------------------------------------------------------------------------
@@ -347,7 +364,7 @@ def test_answer_says_whether_more_runs_would_help() -> None:
 
 
 def test_points_of_a_wide_tail_lie_at_equal_ratios() -> None:
-    wide = np.exp(2 * np.random.default_rng(3).normal(size=200))
+    wide = np.exp(4 * np.random.default_rng(3).normal(size=200))
     for values, is_wide in ((wide, True), (np.random.default_rng(3).normal(size=200), False)):
         curve = answer(values, Question("<", 5.0)).curve
         assert curve is not None

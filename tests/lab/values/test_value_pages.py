@@ -1,8 +1,11 @@
 """A test's values on its page, and the page of assertions near their bound."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from django.test import Client
+from scipy import stats
 
 from analytics.services import analysis_refresh
 from analytics.values.conclusions import Series, conclude
@@ -82,6 +85,22 @@ def test_few_values_of_ci_are_near_nothing_and_do_not_stand_beside_measured_ones
     send(report(valued(0.75)), build_id="2", environment={"os": "Linux"})
     analysis_refresh(project=project)
     assert "<strong>2 assertions</strong> of 2 fail" in text_of(admin_client, "/projects/shop/bounds")
+
+
+@pytest.mark.parametrize(
+    ("law", "advice"),
+    [
+        (stats.halfcauchy(), "No bound is safe: rerun it instead. The farthest value of 200 runs was 254.6"),
+        (stats.lognorm(1.3), "would lie more than ten times as far out as the farthest value of 200 runs, 38.4"),
+    ],
+)
+def test_where_no_bound_is_of_use_the_page_says_why(
+    admin_client: Client, analysed: Project, law: Any, advice: str
+) -> None:
+    test = keep(analysed, 9.0, law.ppf((np.arange(1, 201) - 0.5) / 200))
+    text = text_of(admin_client, f"/projects/shop/tests/{test.number}")
+    assert advice in text and "would fail in 1 of 1,000 runs" not in text and "Write " not in text
+    assert advice in text_of(admin_client, "/projects/shop/bounds")
 
 
 @pytest.mark.parametrize("values", [np.array([np.nan] * 120), np.array([0.5] * 120), np.array([0.1, 0.2])])
