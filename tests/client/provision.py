@@ -1,5 +1,5 @@
-"""What the client's tests need besides Python: Go, gotestsum, Maven, RSpec, Jest and others of its kind, and pytest on the oldest Python that
-the client supports. `make test` runs this.
+"""What the client's tests need besides Python: Go, gotestsum, Maven, RSpec, Jest and others of its kind, and pytest, the newest
+and the oldest, on the oldest Python that the client supports. `make test` runs this.
 
 python -m tests.client.provision
 """
@@ -20,6 +20,8 @@ NODE = Path(sys.prefix) / "client-tests"
 """Where npm puts what it fetches: beside the Python packages, for every checkout that shares them."""
 OLDEST = (3, 8)
 OLDEST_ENVIRONMENT = Path(sys.prefix) / "oldest-python"
+OLDEST_PYTEST = ("pytest==7.0.0", "pytest-xdist==2.5.0", "numpy")
+OLDEST_PYTEST_ENVIRONMENT = Path(sys.prefix) / "oldest-pytest"
 PLUGINS = ("pytest-xdist", "pytest-randomly", "pytest-rerunfailures", "pytest-order", "pytest-random-order")
 PLUGIN_ENVIRONMENT = Path(sys.prefix) / "pytest-plugins"
 """pytest with plugins that reorder, repeat and spread tests, which this project's own tests must not have."""
@@ -63,6 +65,12 @@ def oldest_python_with_pytest() -> str:
     return next((found for found in (str(made), oldest_python()) if found and _runs(found, "import pytest")), "")
 
 
+def oldest_pytest() -> str:
+    """The oldest Python with the oldest pytest that the plugin supports, xdist of its time and numpy; or nothing."""
+    made = OLDEST_PYTEST_ENVIRONMENT / "bin" / "python"
+    return str(made) if made.exists() and _runs(str(made), "import pytest, xdist, numpy") else ""
+
+
 def _runs(python: str, code: str) -> bool:
     try:
         return subprocess.run([python, "-c", code], check=False, capture_output=True).returncode == 0
@@ -72,13 +80,18 @@ def _runs(python: str, code: str) -> bool:
 
 def _oldest_python_install() -> None:
     found = oldest_python()
-    if not found or oldest_python_with_pytest():
-        return
+    if found and not oldest_python_with_pytest():
+        _environment_make(found, OLDEST_ENVIRONMENT, ("pytest", "pytest-xdist"))
+    if found and not oldest_pytest():
+        _environment_make(found, OLDEST_PYTEST_ENVIRONMENT, OLDEST_PYTEST)
+
+
+def _environment_make(python: str, folder: Path, packages: tuple[str, ...]) -> None:
     quiet = {"check": False, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    subprocess.run([found, "-m", "venv", "--clear", str(OLDEST_ENVIRONMENT)], **quiet)
-    python = OLDEST_ENVIRONMENT / "bin" / "python"
-    if python.exists():
-        subprocess.run([str(python), "-m", "pip", "install", "-q", "pytest", "pytest-xdist"], **quiet)
+    subprocess.run([python, "-m", "venv", "--clear", str(folder)], **quiet)
+    made = folder / "bin" / "python"
+    if made.exists():
+        subprocess.run([str(made), "-m", "pip", "install", "-q", *packages], **quiet)
 
 
 def python_with_plugins() -> str:
@@ -90,13 +103,8 @@ def python_with_plugins() -> str:
 
 
 def _plugins_install() -> None:
-    if python_with_plugins():
-        return
-    quiet = {"check": False, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    subprocess.run([sys.executable, "-m", "venv", "--clear", str(PLUGIN_ENVIRONMENT)], **quiet)
-    python = PLUGIN_ENVIRONMENT / "bin" / "python"
-    if python.exists():
-        subprocess.run([str(python), "-m", "pip", "install", "-q", "pytest", *PLUGINS], **quiet)
+    if not python_with_plugins():
+        _environment_make(sys.executable, PLUGIN_ENVIRONMENT, ("pytest", *PLUGINS))
 
 
 def maven_options() -> list[str]:

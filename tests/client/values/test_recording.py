@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.client.commands import CLIENT, environ_with
-from tests.client.provision import oldest_python_with_pytest
+from tests.client.provision import oldest_pytest, oldest_python_with_pytest
 from tests.client.starter import start
 from tests.client.values.forms import write_forms
 
@@ -92,6 +92,29 @@ def test_oldest_python_records_too(tmp_path: Path) -> None:
     plain = session(tmp_path, "-rA", python=python)
     assert session(tmp_path, *PLUGIN, "--flakeboard-values", "--junitxml=own.xml", "-rA", python=python) == plain
     assert recorded(tmp_path / "own.xml") == wanted
+
+
+WORKER = ("-p", "xdist", "-n", "1")
+"""One worker: with two, the order of what is printed is up to chance."""
+
+
+def assert_recorded_and_as_it_was(folder: Path, *words: str, python: str) -> None:
+    wanted = write_forms(folder)
+    plain = session(folder, *words, "-rA", python=python)
+    watched = session(folder, *words, *PLUGIN, "--flakeboard-values", "--junitxml=own.xml", "-rA", python=python)
+    assert watched == plain and plain[0] == 1
+    assert recorded(folder / "own.xml") == wanted
+
+
+@pytest.mark.skipif(not oldest_pytest(), reason="the oldest pytest is not here: `make test` fetches it")
+@pytest.mark.parametrize("words", [(), WORKER], ids=["alone", "worker"])
+def test_oldest_pytest_records_every_form(tmp_path: Path, words: tuple[str, ...]) -> None:
+    assert_recorded_and_as_it_was(tmp_path, *words, python=oldest_pytest())
+
+
+def test_a_worker_records_every_form(tmp_path: Path) -> None:
+    pytest.importorskip("numpy", reason="some of the forms are numpy's")
+    assert_recorded_and_as_it_was(tmp_path, *WORKER, python=sys.executable)
 
 
 def test_nothing_is_recorded_without_the_option(tmp_path: Path) -> None:
