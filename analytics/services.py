@@ -1,6 +1,5 @@
 """Load, compute, store: an analysis is written as a whole and takes the place of the one before in one transaction."""
 
-import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -12,7 +11,7 @@ from django.utils import timezone
 from analytics.columns import schema
 from analytics.columns.codec import Columns, encode_columns
 from analytics.findings import groups, summary, tests
-from analytics.findings.json_values import Finding
+from analytics.findings.json_values import Finding, encode, objects
 from analytics.kernel.analysis import Analysis as Conclusions
 from analytics.kernel.analysis import analyse
 from analytics.kernel.parameters import DEFAULTS, Parameters
@@ -41,7 +40,6 @@ from ingest.models import Project, Report
 from ingest.pgcopy import stream_rows
 
 Progress = Callable[[str], None]
-_encode = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode
 
 
 def analysis_refresh(
@@ -117,16 +115,18 @@ def analysis_store(
     kept = set(Report.objects.filter(pk__in=loaded.report_ids.tolist()).values_list("pk", flat=True))
     incidents = ((report, data) for report, data in groups.incidents(found, loaded) if report in kept)
     _write(IncidentFinding, ("report_id",), row.pk, incidents)
-    _write(PriorityFinding, ("rank",), row.pk, groups.priorities(found))
+    _write(PriorityFinding, ("rank",), row.pk, enumerate(objects(groups.priorities(found)), start=1))
     _write(JoinedOrderFinding, ("number",), row.pk, orders)
     return row
 
 
 def _write(model, keys: tuple[str, ...], analysis_id: int, rows) -> None:
+    """The last value of a row is a finding, or the JSON of one."""
+    texts = ((*row[:-1], row[-1] if isinstance(row[-1], str) else encode(row[-1])) for row in rows)
     stream_rows(
         model,
         ("analysis_id", *keys, "data"),
-        ((analysis_id, *row[:-1], _encode(row[-1]).replace("\\u0000", "")) for row in rows),
+        ((analysis_id, *row[:-1], row[-1].replace("\\u0000", "")) for row in texts),
     )
 
 

@@ -1,6 +1,7 @@
 """Findings about groups of tests: clusters, incidents, and what to fix first."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -131,8 +132,8 @@ def incidents(found: Analysis, loaded: Loaded) -> Iterator[tuple[int, Finding]]:
 # -- what to fix first -------------------------------------------------------------------------------------------
 
 
-def priorities(found: Analysis) -> Iterator[tuple[int, Finding]]:
-    """The rank and content of each item to fix."""
+def priorities(found: Analysis) -> dict[str, list[Any]]:
+    """Items to fix by rank, as columns."""
     items, failing = found.priority, found.window.failing
     label = found.clusters.label
     lowest = {
@@ -142,16 +143,9 @@ def priorities(found: Analysis) -> Iterator[tuple[int, Finding]]:
         *("members", "blocked", "alone", "would", "masked", "inspected", "inspected_low", "inspected_high"),
         *("machine_minutes", "machine_low", "machine_high", "developer_minutes", "cost", "low", "high", "saved_runs"),
     )
-    values = zip(*(numbers(getattr(items, name)) for name in names), strict=True)
-    for rank, (test, cluster, row) in enumerate(
-        zip(items.test.tolist(), items.cluster.tolist(), values, strict=True), start=1
-    ):
-        yield (
-            rank,
-            {
-                "test": int(failing[test]) if test >= 0 else None,
-                "cluster": lowest[cluster] if cluster >= 0 else None,
-                **dict(zip(names, row, strict=True)),
-                "blocked_runs": items.blocked_runs,
-            },
-        )
+    return {
+        "test": [int(failing[test]) if test >= 0 else None for test in items.test.tolist()],
+        "cluster": [lowest.get(cluster) for cluster in items.cluster.tolist()],
+        **{name: numbers(getattr(items, name)) for name in names},
+        "blocked_runs": [items.blocked_runs] * len(items.test),
+    }

@@ -1,5 +1,7 @@
-"""Arrays as plain values for JSON."""
+"""Arrays as plain values for JSON, and as its text where there are many."""
 
+import json
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any
 
@@ -8,6 +10,7 @@ import numpy as np
 from analytics.kernel.executions import Ints
 
 Finding = dict[str, Any]
+encode = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode
 
 
 def number(value: Any) -> Any:
@@ -22,6 +25,18 @@ def numbers(values: Any) -> list[Any]:
         return values.tolist()
     plain = values.tolist() if isinstance(values, np.ndarray) else list(values)
     return [None if isinstance(value, float) and not isfinite(value) else value for value in plain]
+
+
+def objects(columns: Mapping[str, Sequence[Any]]) -> list[str]:
+    """JSON objects with these members, a row each: of finite numbers, None, and text that is JSON already."""
+    template = "{" + ", ".join(f'"{name}": %s' for name in columns) + "}"
+    values = (["null" if value is None else value for value in column] for column in columns.values())
+    return [template % row for row in zip(*values, strict=True)]
+
+
+def array(items: Sequence[str]) -> str:
+    """A JSON array of JSON texts; nothing of none."""
+    return f"[{', '.join(items)}]" if items else ""
 
 
 def grouped(owner: Ints, value: Ints) -> dict[int, list[int]]:

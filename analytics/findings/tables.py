@@ -8,6 +8,8 @@ import numpy.typing as npt
 
 from analytics.kernel.executions import Ints
 
+Rows = list[tuple[Any, ...]]
+
 
 class Table:
     """Columns whose rows each belong to a test; a test's rows keep their order."""
@@ -17,7 +19,7 @@ class Table:
         self._test = test[order]
         self._columns = [column[order] for column in columns]
 
-    def of(self, places: range) -> list[list[tuple[Any, ...]]]:
+    def of(self, places: range) -> list[Rows]:
         """By test, of neighbouring ones: its rows."""
         bounds = np.searchsorted(self._test, np.arange(places.start, places.stop + 1))
         first, last = int(bounds[0]), int(bounds[-1])

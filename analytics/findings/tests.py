@@ -1,14 +1,14 @@
 """Findings about each test that failed: its evidence, and where to look."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from analytics.findings.json_values import Finding, number, numbers, rows_of
-from analytics.findings.tables import Table
+from analytics.findings.json_values import Finding, array, encode, number, numbers, objects, rows_of
+from analytics.findings.tables import Rows, Table
 from analytics.kernel.analysis import Analysis
 from analytics.kernel.bursts import Context
 from analytics.kernel.causes.onset_changes import AT_ONSET
@@ -26,24 +26,27 @@ _SHOWN = 10
 _AT_ONCE = 1_000
 """Tests whose findings are made together: so that they need no room for all, nor each a look into every array."""
 _DURATIONS = ("passing", "failing", "ratio", "p_value", "near")
+_RATES = ("failed", "executed", "low", "high")
+_HINTS = [encode(hint.value) for hint in HINTS]
 _ONSETS = ("last_clean", "first", "last", "executions_before", "new")
 
 
 def tests(
     found: Analysis, loaded: Loaded, onsets: Mapping[int, Finding] = MappingProxyType({})
-) -> Iterator[tuple[int, Finding]]:
-    """The finding for each test that failed, beyond the columns; empty values are left out. `onsets` has, by number,
-    what changed when a test became flaky."""
+) -> Iterator[tuple[int, str]]:
+    """The finding for each test that failed, beyond the columns, as JSON; empty values are left out. `onsets` has, by
+    number, what changed when a test became flaky."""
     sections, failing = _Sections(found, loaded, onsets), found.window.failing.tolist()
     for first in range(0, len(failing), _AT_ONCE):
         places = range(first, min(first + _AT_ONCE, len(failing)))
-        columns = sections.columns(places)
-        for place, values in zip(places, zip(*columns.values(), strict=True), strict=True):
-            yield failing[place], {name: value for name, value in zip(columns, values, strict=True) if value}
+        columns = {f'"{name}": ': column for name, column in sections.columns(places).items() if any(column)}
+        for place, texts in zip(places, zip(*columns.values(), strict=True), strict=True):
+            members = [name + text for name, text in zip(columns, texts, strict=True) if text]
+            yield failing[place], f"{{{', '.join(members)}}}"
 
 
 class _Sections:
-    """The parts of findings, each a list with a value a test; what is empty is None, or an empty list."""
+    """The parts of findings, each a list with the JSON of a test; nothing where it is empty."""
 
     def __init__(self, found: Analysis, loaded: Loaded, onsets: Mapping[int, Finding]) -> None:
         self._found, self._loaded, self._onset_changes = found, loaded, onsets
@@ -62,101 +65,108 @@ class _Sections:
         reports = found.window.reports
         kind = reports.environment if reports.kind is None else reports.kind
         self._without = runs_without(found.window.executions, kind)
+        self._environment_names = [encode(environment) for environment in loaded.environments]
         self._is_flaky = found.failed.is_flaky
         self._contexts = [(context.name.lower(), *found.failed.bursts.followed(context)) for context in Context]
 
-    def columns(self, places: range) -> dict[str, Sequence[Any]]:
+    def columns(self, places: range) -> dict[str, list[str]]:
         """Of neighbouring tests."""
         changes = [
             self._onset_changes.get(test) for test in self._found.window.failing[places.start : places.stop].tolist()
         ]
+        without = self._without[places.start : places.stop].tolist()
         return {
             "onset": self._onsets(places),
             "branches": self._branches(places),
-            "environments": [
-                [
-                    {"environment": self._loaded.environments[where], "failed": bad, "executed": ran}
-                    for where, bad, ran in rows
-                ]
-                for rows in self._environments.of(places)
-            ],
-            "signatures": [
-                [
-                    {"id": self._loaded.signature_ids[which], "failures": count, "last_report": last}
-                    for which, count, last in rows[:_SHOWN]
-                ]
-                for rows in self._signatures.of(places)
-            ],
+            "environments": [self._by_environment(rows) for rows in self._environments.of(places)],
+            "signatures": [self._by_signature(rows[:_SHOWN]) for rows in self._signatures.of(places)],
             "contexts": self._reruns(places),
-            "bursts": [{str(length): count for length, count in rows} for rows in self._bursts.of(places)],
-            "reports": [[report for (report,) in rows[-_SHOWN:][::-1]] for rows in self._failures.of(places)],
-            "related": [self._related.get(place) for place in places],
-            "order": [self._order(place) for place in places],
+            "bursts": [_burst_counts(rows) for rows in self._bursts.of(places)],
+            "reports": [_last_reports(rows) for rows in self._failures.of(places)],
+            "related": _encoded(self._related.get(place) for place in places),
+            "order": _encoded(self._order(place) for place in places),
             "duration": self._times(places),
-            "causes": [self._causes(place) for place in places],
-            "runs_without": self._without[places.start : places.stop].tolist(),
-            "onset_changes": changes,
+            "causes": _encoded(self._causes(place) for place in places),
+            "runs_without": [str(count) if count else "" for count in without],
+            "onset_changes": _encoded(changes),
             "unjudged": self._unjudged(places, changes),
-            "changes": [[self._change(row) for row in self._changes.get(place, ())] for place in places],
+            "changes": _encoded([self._change(row) for row in self._changes.get(place, ())] for place in places),
             "hosts": _standouts(places, self._hosts, self._found.hosts, self._loaded.hosts),
-            "hours": [[self._hour(row) for row in self._hours.get(place, ())] for place in places],
+            "hours": _encoded([self._hour(row) for row in self._hours.get(place, ())] for place in places),
             "standing_out": _standouts(
                 places, self._standing_environments, self._found.environments, self._loaded.environments
             ),
         }
 
+    def _by_environment(self, rows: Rows) -> str:
+        names = self._environment_names
+        return array(
+            [f'{{"environment": {names[where]}, "failed": {bad}, "executed": {ran}}}' for where, bad, ran in rows]
+        )
+
+    def _by_signature(self, rows: Rows) -> str:
+        ids = self._loaded.signature_ids
+        return array(
+            [f'{{"id": {ids[which]}, "failures": {count}, "last_report": {last}}}' for which, count, last in rows]
+        )
+
     def _id(self, report: int) -> int | None:
         return int(self._report[report]) if report >= 0 else None
 
-    def _onsets(self, places: range) -> list[Finding | None]:
+    def _onsets(self, places: range) -> list[str]:
         onsets, chosen = self._found.failed.onsets, slice(places.start, places.stop)
-        reports = (self._ids(column[chosen]) for column in (onsets.last_clean, onsets.first, onsets.last))
-        rows = zip(*reports, onsets.before[chosen].tolist(), onsets.new[chosen].tolist(), strict=True)
-        return [dict(zip(_ONSETS, row, strict=True)) if row[1] is not None else None for row in rows]
+        reports = (onsets.last_clean, onsets.first, onsets.last)
+        new = ["true" if is_new else "false" for is_new in onsets.new[chosen].tolist()]
+        columns = (*(self._ids(column[chosen]) for column in reports), onsets.before[chosen].tolist(), new)
+        texts = objects(dict(zip(_ONSETS, columns, strict=True)))
+        return [text if first is not None else "" for text, first in zip(texts, columns[1], strict=True)]
 
     def _ids(self, reports: Ints) -> list[int | None]:
         return [None if report < 0 else report for report in self._report[reports].tolist()]
 
-    def _branches(self, places: range) -> list[Finding]:
-        default, other = (
-            _rates(rates, places) for rates in (self._found.failed.default_branch, self._found.failed.other_branches)
+    def _branches(self, places: range) -> list[str]:
+        failed = self._found.failed
+        return objects(
+            {"default": _rates(failed.default_branch, places), "other": _rates(failed.other_branches, places)}
         )
-        return [{"default": main, "other": branch} for main, branch in zip(default, other, strict=True)]
 
-    def _unjudged(self, places: range, changes: Sequence[Finding | None]) -> list[list[str]]:
+    def _unjudged(self, places: range, changes: Sequence[Finding | None]) -> list[str]:
         """Causes that reports alone would show, for which there was not enough data."""
         missing = self._found.passive.not_enough
         code = sum(
             flags[places.start : places.stop].astype(np.int64) << bit for bit, flags in enumerate(missing.values())
         )
         kinds = {
-            each: [kind for bit, kind in enumerate(missing) if each >> bit & 1] for each in np.unique(code).tolist()
+            each: [encode(kind) for bit, kind in enumerate(missing) if each >> bit & 1]
+            for each in np.unique(code).tolist()
         }
+        alone = {each: array(names) for each, names in kinds.items()}
+        with_onset = {each: array([*names, encode(AT_ONSET)]) for each, names in kinds.items()}
         flaky = self._is_flaky[places.start : places.stop].tolist()
         return [
-            [*kinds[each], *_not_compared(onset)] if is_flaky else []
+            (alone if _is_compared(onset) else with_onset)[each] if is_flaky else ""
             for is_flaky, onset, each in zip(flaky, changes, code.tolist(), strict=True)
         ]
 
-    def _reruns(self, places: range) -> list[list[Finding]]:
+    def _reruns(self, places: range) -> list[str]:
         """How reruns of its failures ended, by context."""
-        found: list[list[Finding]] = [[] for _ in places]
+        found: list[list[str]] = [[] for _ in places]
         for context, failed, passed in self._contexts:
             of, good = (failed + passed)[places.start : places.stop], passed[places.start : places.stop]
             rows = np.flatnonzero(of)
             for row, cleared, total in zip(rows.tolist(), good[rows].tolist(), of[rows].tolist(), strict=True):
-                found[row].append({"context": context, "passed": cleared, "of": total})
-        return found
+                found[row].append(f'{{"context": "{context}", "passed": {cleared}, "of": {total}}}')
+        return [array(reruns) for reruns in found]
 
-    def _times(self, places: range) -> list[Finding | None]:
+    def _times(self, places: range) -> list[str]:
         durations = self._found.durations
         first, last = np.searchsorted(durations.test, (places.start, places.stop)).tolist()
-        found: list[Finding | None] = [None for _ in places]
-        columns = (numbers(getattr(durations, name)[first:last]) for name in _DURATIONS)
-        rows = zip(durations.test[first:last].tolist(), *columns, durations.hint[first:last].tolist(), strict=True)
-        for test, passing, failing, ratio, p_value, near, hint in rows:
-            values = {"passing": passing, "failing": failing, "ratio": ratio, "p_value": p_value, "near": near}
-            found[test - places.start] = {**values, "hint": HINTS[hint].value}
+        columns = {name: numbers(getattr(durations, name)[first:last]) for name in _DURATIONS}
+        hints = [_HINTS[hint] for hint in durations.hint[first:last].tolist()]
+        found = [""] * len(places)
+        tests = durations.test[first:last].tolist()
+        for test, text in zip(tests, objects({**columns, "hint": hints}), strict=True):
+            found[test - places.start] = text
         return found
 
     def _order(self, place: int) -> Finding | None:
@@ -187,18 +197,28 @@ class _Sections:
         return {"from": int(found.from_hour[row]), "to": int(found.to_hour[row]), **_elsewhere(found, row)}
 
 
-def _not_compared(onset: Finding | None) -> list[str]:
-    is_compared = onset is not None and any(kind["chance"] is not None for kind in onset["kinds"])
-    return [] if is_compared else [AT_ONSET]
+def _burst_counts(rows: Rows) -> str:
+    lengths = [f'"{length}": {count}' for length, count in rows]
+    return f"{{{', '.join(lengths)}}}" if lengths else ""
 
 
-def _standouts(
-    places: range, rows: Mapping[int, Sequence[int]], found: Standouts, labels: Sequence[Any]
-) -> list[list[Finding]]:
-    return [
+def _last_reports(rows: Rows) -> str:
+    return str([report for (report,) in rows[-_SHOWN:][::-1]]) if rows else ""
+
+
+def _encoded(values: Iterable[Any]) -> list[str]:
+    return [encode(value) if value else "" for value in values]
+
+
+def _is_compared(onset: Finding | None) -> bool:
+    return onset is not None and any(kind["chance"] is not None for kind in onset["kinds"])
+
+
+def _standouts(places: range, rows: Mapping[int, Sequence[int]], found: Standouts, labels: Sequence[Any]) -> list[str]:
+    return _encoded(
         [{"place": labels[int(found.place[row])], **_elsewhere(found, row)} for row in rows.get(place, ())]
         for place in places
-    ]
+    )
 
 
 def _elsewhere(found: Standouts, row: int) -> Finding:
@@ -207,15 +227,10 @@ def _elsewhere(found: Standouts, row: int) -> Finding:
     return {**{name: int(getattr(found, name)[row]) for name in counts}, "p_value": number(found.p_value[row])}
 
 
-def _rates(rates: Rates, places: range) -> list[Finding | None]:
+def _rates(rates: Rates, places: range) -> list[str | None]:
     """By test; None where it was not executed."""
-    columns = (rates.failed, rates.executed, rates.low, rates.high)
-    return [
-        {"failed": failed, "executed": executed, "low": low, "high": high} if executed else None
-        for failed, executed, low, high in zip(
-            *(numbers(column[places.start : places.stop]) for column in columns), strict=True
-        )
-    ]
+    columns = {name: numbers(getattr(rates, name)[places.start : places.stop]) for name in _RATES}
+    return [text if executed else None for text, executed in zip(objects(columns), columns["executed"], strict=True)]
 
 
 def _burst_lengths(found: Analysis) -> Table:

@@ -59,10 +59,10 @@ def stored(found: Analysis) -> dict[str, object]:
     loaded = Loaded(found.window, reports, reports, [], [{}], [], ["s"], [], [1], None, None)
     kept = {
         "summary": summary.summary(found, loaded),
-        "tests": dict(tests.tests(found, loaded)),
+        "tests": {number: json.loads(text) for number, text in tests.tests(found, loaded)},
         "clusters": list(groups.clusters(found, loaded)),
         "incidents": list(groups.incidents(found, loaded)),
-        "priorities": list(groups.priorities(found)),
+        "priorities": groups.priorities(found),
         "columns": {name: column.dtype.name for name, column in schema.columns(found).items()},
     }
     json.dumps(kept, allow_nan=False)

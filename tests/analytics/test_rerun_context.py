@@ -1,5 +1,6 @@
 """Where to rerun a test, by what it depends on; and how its reruns ended in each context."""
 
+import json
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ def test_reruns_are_counted_by_context_and_never_pooled() -> None:
     window = window_of(["FF P P F", "P . P P"], revision=[1, 1, 1, 1], run=[0, 0, 1, 2])
     ids = np.arange(4)
     loaded = Loaded(window, ids, ids, [], [{}], [], ["s"], [], [], None, None)
-    stored = dict(findings.tests(analyse(window), loaded))[0]["contexts"]
+    stored = json.loads(dict(findings.tests(analyse(window), loaded))[0])["contexts"]
     assert stored == [
         {"context": "in_process", "passed": 0, "of": 1},
         {"context": "alone", "passed": 1, "of": 1},
@@ -54,4 +55,4 @@ def test_the_next_run_at_the_same_revision_is_the_suite() -> None:
     window = window_of(["F F P P", "P P P P"], revision=[1, 1, 1, 2])
     ids = np.arange(4)
     found = dict(findings.tests(analyse(window), Loaded(window, ids, ids, [], [{}], [], ["s"], [], [], None, None)))
-    assert found[0]["contexts"] == [{"context": "suite", "passed": 1, "of": 2}]
+    assert json.loads(found[0])["contexts"] == [{"context": "suite", "passed": 1, "of": 2}]

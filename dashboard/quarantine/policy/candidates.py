@@ -90,7 +90,8 @@ def computed_candidates(found: Conclusions, besides: Iterable[int] = ()) -> list
         for number, report in zip(found.window.failing.tolist(), last.tolist(), strict=True)
         if report >= 0
     }
-    priorities = (data for _, data in groups.priorities(found))
+    columns_by_rank = groups.priorities(found)
+    priorities = (dict(zip(columns_by_rank, row, strict=True)) for row in zip(*columns_by_rank.values(), strict=True))
     return candidates_of(columns, priorities, flaked, besides, _computed_one_message(found))
 
 
