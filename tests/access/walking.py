@@ -128,6 +128,7 @@ def observed(world: World, address: Address, method: str) -> tuple[str, ...] | N
 Key = tuple[str, str]
 
 
+@cache
 def table() -> dict[Key, tuple[str, ...]]:
     """Method and route -> what comes of it for each of WHO."""
     lines = [line.split() for line in TABLE.read_text().splitlines() if line.strip() and not line.startswith("#")]

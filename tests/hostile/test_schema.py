@@ -28,7 +28,7 @@ __all__ = ["committed", "world"]
 schemathesis.serializer.alias("application/gzip", "application/octet-stream")
 
 EXAMPLES = int(os.environ.get("SCHEMA_EXAMPLES", repeats(2, 3)))
-COVERED = max(repeats(8, 15), 4 * EXAMPLES)
+COVERED = max(repeats(5, 15), 2 * EXAMPLES)
 _CONFIG = {
     "generation": {"with-security-parameters": False},  # each request gets a token of ours
     "checks": {
