@@ -1,7 +1,8 @@
 """A case of another format, turned into the same rows as JUnit's cases."""
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ingest.junit.attempts import Details, Element
 from ingest.junit.report import Failure
@@ -16,7 +17,7 @@ _LONGEST_MESSAGE = 4_000
 
 def clean(text: str) -> str:
     """The text without characters that XML forbids and a database cannot store."""
-    return _ILLEGAL.sub("", text)
+    return text if text.isprintable() else _ILLEGAL.sub("", text)
 
 
 def first_line(text: str) -> str:
@@ -55,17 +56,31 @@ class Case:
     """Seconds as written."""
     file: str = ""
     line: str = ""
-    trouble: Trouble = field(default_factory=Trouble)
-    before: list[Trouble] = field(default_factory=list)
+    own_trouble: Trouble | None = None
+    before: Sequence[Trouble] = ()
     """Failed attempts before the final one, as the producer marks them."""
     system_out: str = ""
     system_err: str = ""
 
+    @property
+    def trouble(self) -> Trouble:
+        """How it failed; made when it is asked for, since most cases pass."""
+        if self.own_trouble is None:
+            self.own_trouble = Trouble()
+        return self.own_trouble
+
+    @trouble.setter
+    def trouble(self, trouble: Trouble) -> None:
+        self.own_trouble = trouble
+
     def attributes(self) -> dict[str, str]:
         written = {"classname": clean(self.classname[:_LONGEST_NAME]), "name": clean(self.name[:_LONGEST_NAME])}
-        for name, value in (("time", self.time), ("file", self.file), ("line", self.line)):
-            if value:
-                written[name] = clean(value[:_LONGEST_NAME])
+        if self.time:
+            written["time"] = clean(self.time[:_LONGEST_NAME])
+        if self.file:
+            written["file"] = clean(self.file[:_LONGEST_NAME])
+        if self.line:
+            written["line"] = clean(self.line[:_LONGEST_NAME])
         return written
 
     def details(self, limit: int) -> Details | None:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ingest.formats.cases import Case, Trouble, clean, first_line, tell_surplus, tell_unknown
-from ingest.formats.json_text import Cursor, list_in, number_in, object_in, seconds_in, text_in, with_marks
+from ingest.formats.json_text import Cursor, line_in, list_in, number_in, object_in, seconds_in, text_in, with_marks
 from ingest.formats.text import TextFormat
 from ingest.junit.dialects import Dialect
 from ingest.junit.problems import Refused
@@ -78,8 +78,11 @@ class Ctrf(TextFormat):
         file = text_in(test.get("filePath")) or text_in(test.get("filepath"))
         case = Case(text_in(test.get("name")), _suite(test.get("suite")) or file, file=file)
         case.time = seconds_in(test.get("duration"))
-        line = number_in(test.get("line"))
-        case.line = str(int(line)) if line is not None and 0 <= line < 1e9 else ""
+        if "line" in test:
+            case.line = line_in(test["line"])
+        if test.get("status") == "passed" and not test.get("retryAttempts") and test.get("flaky") is not True:
+            self.add(case)  # nothing else can matter
+            return
         self._judge(case, test)
         self._failed += case.verdict.failing
         case.before = self._before(case, test)
@@ -127,6 +130,8 @@ def _trouble(content: dict[str, Any]) -> Trouble:
 
 
 def _suite(value: object) -> str:
+    if value is None:
+        return ""
     parts = [text_in(part) for part in value] if isinstance(value, list) else [text_in(value)]
     return clean(" > ".join(filter(None, parts)))
 

@@ -161,11 +161,11 @@ class GoTest(TextFormat):
             if glued := _glued(test, trouble.text):
                 verdict = _ENDS[glued.lower()]
                 package.failed += verdict.failing
-                self.add(Case(test, name, verdict, trouble=trouble))
+                self.add(Case(test, name, verdict, own_trouble=trouble))
                 continue
             trouble.message = f"The test did not end. {trouble.message}".removesuffix(" Failed")
             package.failed += 1
-            self.add(Case(test, name, Verdict.ERROR, trouble=trouble))
+            self.add(Case(test, name, Verdict.ERROR, own_trouble=trouble))
             self.run_error(f"{name}: {test}", trouble)
         package.running = {}
 

@@ -15,6 +15,8 @@ _BLANKS = " \t\r\n"
 _BLANK = re.compile(r"[ \t\r\n]*+")
 _STRING = re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _NUMBER = re.compile(r"-?[0-9]{1,40}(?:\.[0-9]{1,40})?(?:[eE][+-]?[0-9]{1,4})?")
+_SHORT = 6
+"""Characters of a number that is in no way too long."""
 _LITERAL = re.compile(r"true|false|null|NaN|-?Infinity")
 _LITERALS: Mapping[str, Any] = {"true": True, "false": False}
 _STRING_FACTOR = 4
@@ -26,7 +28,7 @@ _MARKS = 50
 
 
 def _number(written: str) -> float:
-    if not _NUMBER.fullmatch(written):
+    if len(written) > _SHORT and not _NUMBER.fullmatch(written):
         raise ValueError
     return float(written)
 
@@ -279,6 +281,12 @@ def number_in(value: object) -> float | None:
     if isinstance(value, (int, float)) and not isinstance(value, bool) and value == value and abs(value) < 1e18:
         return float(value)
     return None
+
+
+def line_in(value: object) -> str:
+    """The number of a line in a file; empty if it is none."""
+    line = number_in(value)
+    return str(int(line)) if line is not None and 0 <= line < 1e9 else ""
 
 
 def list_in(value: object) -> list[Any]:

@@ -131,7 +131,10 @@ class TestNG(XmlFormat):
         for method in self._methods:
             by_name[stable_name(method.case.name)].append(method)
         for methods in by_name.values():
-            self._hand_over(methods)
+            if len(methods) == 1 and not methods[0].retried:
+                self.add(methods[0].case)
+            else:
+                self._hand_over(methods)
         self._methods = []
 
     def _hand_over(self, methods: list[_Method]) -> None:

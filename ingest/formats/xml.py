@@ -18,6 +18,8 @@ from ingest.verdict import Verdict
 _COMMENTED = re.compile(r"<[\w:.-]{0,40}(?:test|suite|case|result|failure|error|status|exception)", re.IGNORECASE)
 _BLANK = " \t\r\n\ufeff"
 """Allowed between elements; a byte order mark in the middle of a file comes from concatenation."""
+_LONG, _MOST_TAGS = 200, 1_000
+"""Characters of a tag that is remembered, and how many are: a hostile file may have a namespace for each element."""
 
 
 class XmlFormat:
@@ -46,6 +48,8 @@ class XmlFormat:
         self._passed_over = 0
         """Depth inside a skipped element."""
         self._events = 0
+        self._read_as: dict[tuple[str, str], str] = {}
+        """Parent and tag -> the name of an element that is read: a namespace is taken off once."""
         names = [name for name in self.children if name]
         self._openers = self._hooks("open", names)
         self._closers = self._hooks("close", names)
@@ -61,30 +65,43 @@ class XmlFormat:
 
     def start(self, tag: str, attributes: Attributes) -> None:
         self._events += 1
-        limits, local = self.limits, tag.rpartition("}")[2]
+        limits = self.limits
         if len(self._open) + self._passed_over >= limits.depth:
             raise Refused("too_deep", f"Elements are nested too deep: the limit is {limits.depth} (LIMIT_DEPTH).")
         if len(attributes) > limits.attributes:
             raise over_limit("attributes", limits.attributes, f"An element has {len(attributes):,} attributes")
         if self._passed_over:
-            self._passed_over += 1
-            if local in self.results:
-                self.tell("misplaced", f"The element <{local[:60]}> stands where no results belong.")
+            self._pass_over(tag)
             return
         parent = self._open[-1][0] if self._open else ""
-        if local not in self.children[parent]:
-            self.tell(
-                "unknown_element", f"The element <{local[:60]}> in <{parent}> is not known: it may tell of a failure."
-            )
-            self._passed_over = 1
-            return
-        name = self.renamed.get((parent, local), local)
-        if name not in self.children:
+        name = self._read_as.get((parent, tag)) or self._name(parent, tag)
+        if not name:
             self._passed_over = 1
             return
         self._open.append((name, attributes, self._share.sink(limits.text_kept) if name in self.texts else None))
         if opener := self._openers.get(name):
             opener(attributes)
+
+    def _pass_over(self, tag: str) -> None:
+        self._passed_over += 1
+        local = tag.rpartition("}")[2]
+        if local in self.results:
+            self.tell("misplaced", f"The element <{local[:60]}> stands where no results belong.")
+
+    def _name(self, parent: str, tag: str) -> str:
+        """The name of an element that is read; empty for one whose content is skipped."""
+        local = tag.rpartition("}")[2]
+        if local not in self.children[parent]:
+            self.tell(
+                "unknown_element", f"The element <{local[:60]}> in <{parent}> is not known: it may tell of a failure."
+            )
+            return ""
+        name = self.renamed.get((parent, local), local)
+        if name not in self.children:
+            return ""
+        if len(tag) < _LONG and len(self._read_as) < _MOST_TAGS:
+            self._read_as[parent, tag] = name
+        return name
 
     def end(self, tag: str) -> None:
         self._events += 1
@@ -98,12 +115,12 @@ class XmlFormat:
 
     def data(self, data: str) -> None:
         self._events += 1
-        if self._passed_over:
+        if self._passed_over or not self._open:
             return
-        sink = self._open[-1][2] if self._open else None
+        name, _, sink = self._open[-1]
         if sink is not None:
             sink.add(data)
-        elif data.strip(_BLANK) and self._open and self.children[self._open[-1][0]]:
+        elif data.strip(_BLANK) and self.children[name]:
             self.tell("stray_text", "Text stands where elements belong: part of an element that was damaged?")
 
     def comment(self, text: str) -> None:

@@ -53,15 +53,20 @@ def key_of(place: Place, classname: str, name: str, file: str = "") -> TestKey:
 
 
 def keys_at_once(place: Place, classes: list[str], names: list[str]) -> list[TestKey] | None:
-    """The identities of many cases with classes, all exactly as written; None if one of them needs a closer look.
+    """The identities of many cases, all with a class or all without, and exactly as written; None if one of them needs
+    a closer look.
 
     Tests of a class share its name in memory, too."""
     if place.dialect.names is not None or any(map(eq, classes, names)):
         return None
     shared = dict(zip(classes, classes, strict=True))
-    if "" in shared or not all_stable(names) or not all_stable(list(shared)):
-        return None
     nothing: Iterator[str] = repeat("")
+    if not all_stable(names):
+        return None
+    if "" in shared:
+        return list(zip(repeat(place.suite_alone), nothing, names, nothing, nothing)) if len(shared) == 1 else None
+    if not all_stable(list(shared)):
+        return None
     suites = nothing
     if place.suite:
         suite_of = {classname: "" if place.is_class(classname) else place.suite for classname in shared}

@@ -20,9 +20,9 @@ from ingest.junit.stable_names import stable_file, without_browser
 from ingest.junit.times import LONGEST, read_duration
 from ingest.verdict import Verdict
 
-_class = itemgetter("classname")
-_name = itemgetter("name")
-_time = itemgetter("time")
+_PLAIN = ("classname", "name", "time", "file", "line")
+"""Attributes of plain cases; the first two are always there."""
+_VALUE_OF = {name: itemgetter(name) for name in _PLAIN}
 _NO_LINE = array("i", [-1])
 
 
@@ -103,16 +103,24 @@ class Rows:
             raise over_limit("cases", self._limits.cases, "The file has too many test cases")
 
     def _add_alike(self, cases: list[Attributes], place: Place) -> bool:
-        """Make rows of cases that are all plain. Returns False if they are not."""
-        sizes = set(map(len, cases))
-        if sizes not in ({2}, {3}):
+        """Make rows of cases that are all plain, with the same attributes. Returns False if they are not."""
+        if len(set(map(len, cases))) > 1 or not _VALUE_OF.keys() >= cases[0].keys() >= {"classname", "name"}:
             return False
         try:
-            classes, names = list(map(_class, cases)), list(map(_name, cases))
-            times = list(map(_time, cases)) if sizes == {3} else []
+            column = {name: list(map(_VALUE_OF[name], cases)) for name in cases[0]}
         except KeyError:
             return False
-        return self._add_columns(classes, names, times, place)
+        files, lines = column.get("file"), column.get("line")
+        classes, names, times = column["classname"], column["name"], column.get("time", [])
+        if files and "" in classes and not place.suite_alone:  # the file tells tests apart
+            return False
+        if not self._add_columns(classes, names, times, place):
+            return False
+        if files:
+            self._report.files[-len(files) :] = map(stable_file, files)
+        if lines:
+            self._report.lines[-len(lines) :] = array("i", map(_line, lines))
+        return True
 
     def _add_columns(self, classes: list[str], names: list[str], times: list[str], place: Place) -> bool:
         """Make rows without a loop. Returns False if a test is repeated, or a time or name needs a closer look."""
@@ -222,13 +230,13 @@ class Rows:
         if row is not None:
             self._named_again(row, Occurrence(verdict, _unknown(duration), attempts), file)
             return
-        report, line = self._report, get("line", "")
+        report = self._report
         if attempts:
             report.attempts[len(report.keys) - 1] = attempts
         report.verdicts.append(verdict)
         report.durations.append(duration)
         report.files.append(file)
-        report.lines.append(int(line) if line.isdecimal() and line.isascii() and len(line) < 9 else -1)
+        report.lines.append(_line(get("line", "")))
 
     def _row_for(self, classname: str, name: str, file: str, explicit_id: str, place: Place) -> int | None:
         """The row of this test; None for a new test, whose key is appended."""
@@ -342,6 +350,10 @@ class Rows:
                 self._report.add_unclear(UnclearContent("alike_names", sentence))
 
 
+def _line(written: str) -> int:
+    return int(written) if written.isdecimal() and written.isascii() and len(written) < 9 else -1
+
+
 def _where(classname: str, name: str) -> str:
     return f"{classname}: {name}" if classname and name else classname or name
 
@@ -363,6 +375,12 @@ def set_attempts(report: ParsedReport, row: int, verdict: Verdict, attempts: tup
     report.durations[row] = nan if last is None else last
 
 
+def _odd_durations(times: list[str]) -> list[float] | None:
+    """The same for times that are not all plain numbers: TRX writes hours, minutes and seconds."""
+    seconds = [value for written in times if (value := read_duration(written)) is not None]
+    return seconds if len(seconds) == len(times) else None
+
+
 def plain_durations(times: list[str]) -> list[float] | None:
     """All times as seconds, or None if any needs a closer look."""
     together = "".join(times)
@@ -371,6 +389,6 @@ def plain_durations(times: list[str]) -> list[float] | None:
     try:
         seconds = list(map(float, times))
     except ValueError:
-        return None
+        return _odd_durations(times)
     total = sum(seconds)
     return seconds if total == total and min(seconds) >= 0.0 and max(seconds) < LONGEST else None

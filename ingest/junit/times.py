@@ -37,14 +37,14 @@ def read_duration(written: str) -> float | None:
 
 
 def _odd_duration(written: str) -> float:
+    if clock := _CLOCK.fullmatch(written):
+        return int(clock[1]) * 3600 + int(clock[2]) * 60 + float(clock[3])
     if _THOUSANDS.fullmatch(written):
         return float(written.replace(",", ""))
     if _DECIMAL_COMMA.fullmatch(written):
         return float(written.replace(",", "."))
     if unit := _WITH_UNIT.fullmatch(written):
         return float(unit[1].replace(",", ".")) * _UNIT[unit[2]]
-    if clock := _CLOCK.fullmatch(written):
-        return int(clock[1]) * 3600 + int(clock[2]) * 60 + float(clock[3])
     return -1.0
 
 
