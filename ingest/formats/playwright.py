@@ -82,8 +82,9 @@ class Playwright(TextFormat):
                 self._suite((*inside(), *self._own(titles, named)))
 
         def specs() -> None:
+            path = (*inside(), *self._own(titles, named))
             for _ in self._cursor.items():
-                self._spec((*inside(), *self._own(titles, named)))
+                self._spec(path)
 
         readers = {"title": lambda: take("title"), "file": lambda: take("file"), "suites": suites, "specs": specs}
         there = self._cursor.read(readers, self.tell, "a suite")

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 
 from ingest.formats.cases import Case, Trouble, first_line
 from ingest.formats.text import Damage, TextFormat, lines_of
@@ -65,7 +66,7 @@ class Tap(TextFormat):
         self._excused = 0
         """TODO tests that are not ok: AVA counts them as failures."""
         self._bailed = self._skipped_all = False
-        for line in lines_of(chunks, self.report, self.limits.markup):
+        for line in chain.from_iterable(lines_of(chunks, self.report, self.limits.markup)):
             self._line += 1
             if self._bailed:
                 self._stray(line)

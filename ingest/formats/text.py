@@ -78,8 +78,8 @@ def decoded(chunks: Iterator[bytes], report: ParsedReport) -> Iterator[str]:
         yield rest
 
 
-def lines_of(chunks: Iterator[bytes], report: ParsedReport, limit: int) -> Iterator[str]:
-    """The lines of a text without their ends."""
+def lines_of(chunks: Iterator[bytes], report: ParsedReport, limit: int) -> Iterator[list[str]]:
+    """The lines of a text without their ends, as many at once as a chunk completes."""
     rest: list[str] = []
     size = 0
     for text in decoded(chunks, report):
@@ -89,10 +89,9 @@ def lines_of(chunks: Iterator[bytes], report: ParsedReport, limit: int) -> Itera
         if size > limit:
             raise over_limit("markup", limit, "One line is too long")
         if newline:
-            *whole, last = more.split("\n")
-            yield "".join(rest).removesuffix("\r")
-            for line in whole:
-                yield line.removesuffix("\r")
+            lines = ["".join(rest), *more.split("\n")]
+            last = lines.pop()
+            yield [line.removesuffix("\r") for line in lines] if "\r" in text or "\r" in lines[0] else lines
             rest, size = [last], len(last)
     if size:
-        yield "".join(rest)
+        yield ["".join(rest)]

@@ -22,6 +22,24 @@ _LONG, _MOST_TAGS = 200, 1_000
 """Characters of a tag that is remembered, and how many are: a hostile file may have a namespace for each element."""
 
 
+class _Kind:
+    """A kind of elements that are read, and what to do with them."""
+
+    __slots__ = ("closer", "has_text", "inner", "name", "opener")
+
+    def __init__(
+        self,
+        name: str,
+        opener: Callable[[Attributes], None] | None = None,
+        closer: Callable[[Attributes, str], None] | None = None,
+        *,
+        has_text: bool = False,
+    ) -> None:
+        self.name, self.opener, self.closer, self.has_text = name, opener, closer, has_text
+        self.inner: dict[str, _Kind] = {}
+        """By tag: the elements that were met in it."""
+
+
 class XmlFormat:
     """Collects one document. A subclass declares the structure and reads elements as they open or close.
 
@@ -44,12 +62,15 @@ class XmlFormat:
         self.target.start("testsuites", {})
         self.root_ended = False
         self._share = share
-        self._open: list[tuple[str, Attributes, ClippedText | None]] = []
+        self._deepest, self._most_attributes = limits.depth, limits.attributes
+        self._outside = _Kind("")
+        self._kinds: dict[str, _Kind] = {}
+        self._open: list[tuple[str, Attributes, _Kind]] = []
+        self._sink: ClippedText | None = None
+        """The text of the innermost element; those with a text hold no other elements."""
         self._passed_over = 0
         """Depth inside a skipped element."""
         self._events = 0
-        self._read_as: dict[tuple[str, str], str] = {}
-        """Parent and tag -> the name of an element that is read: a namespace is taken off once."""
         names = [name for name in self.children if name]
         self._openers = self._hooks("open", names)
         self._closers = self._hooks("close", names)
@@ -65,22 +86,23 @@ class XmlFormat:
 
     def start(self, tag: str, attributes: Attributes) -> None:
         self._events += 1
-        limits = self.limits
-        if len(self._open) + self._passed_over >= limits.depth:
-            raise Refused("too_deep", f"Elements are nested too deep: the limit is {limits.depth} (LIMIT_DEPTH).")
-        if len(attributes) > limits.attributes:
-            raise over_limit("attributes", limits.attributes, f"An element has {len(attributes):,} attributes")
+        if len(self._open) + self._passed_over >= self._deepest:
+            limit = self._deepest
+            raise Refused("too_deep", f"Elements are nested too deep: the limit is {limit} (LIMIT_DEPTH).")
+        if len(attributes) > self._most_attributes:
+            limit = self._most_attributes
+            raise over_limit("attributes", limit, f"An element has {len(attributes):,} attributes")
         if self._passed_over:
             self._pass_over(tag)
             return
-        parent = self._open[-1][0] if self._open else ""
-        name = self._read_as.get((parent, tag)) or self._name(parent, tag)
-        if not name:
+        outer = self._open[-1][2] if self._open else self._outside
+        kind = outer.inner.get(tag) or self._kind(outer, tag)
+        if kind is None:
             self._passed_over = 1
             return
-        self._open.append((name, attributes, self._share.sink(limits.text_kept) if name in self.texts else None))
-        if opener := self._openers.get(name):
-            opener(attributes)
+        self._open.append((kind.name, attributes, kind))
+        if kind.opener is not None:
+            kind.opener(attributes)
 
     def _pass_over(self, tag: str) -> None:
         self._passed_over += 1
@@ -88,39 +110,46 @@ class XmlFormat:
         if local in self.results:
             self.tell("misplaced", f"The element <{local[:60]}> stands where no results belong.")
 
-    def _name(self, parent: str, tag: str) -> str:
-        """The name of an element that is read; empty for one whose content is skipped."""
+    def _kind(self, outer: _Kind, tag: str) -> _Kind | None:
+        """The kind of an element in another; None for one whose content is skipped."""
         local = tag.rpartition("}")[2]
-        if local not in self.children[parent]:
-            self.tell(
-                "unknown_element", f"The element <{local[:60]}> in <{parent}> is not known: it may tell of a failure."
-            )
-            return ""
-        name = self.renamed.get((parent, local), local)
+        if local not in self.children[outer.name]:
+            sentence = f"The element <{local[:60]}> in <{outer.name}> is not known: it may tell of a failure."
+            self.tell("unknown_element", sentence)
+            return None
+        name = self.renamed.get((outer.name, local), local)
         if name not in self.children:
-            return ""
-        if len(tag) < _LONG and len(self._read_as) < _MOST_TAGS:
-            self._read_as[parent, tag] = name
-        return name
+            return None
+        kind = self._kinds.get(name)
+        if kind is None:
+            kind = _Kind(name, self._openers.get(name), self._closers.get(name), has_text=name in self.texts)
+            self._kinds[name] = kind
+        if len(tag) < _LONG and len(outer.inner) < _MOST_TAGS:
+            outer.inner[tag] = kind
+        return kind
 
     def end(self, tag: str) -> None:
         self._events += 1
         if self._passed_over:
             self._passed_over -= 1
             return
-        name, attributes, sink = self._open.pop()
-        self.root_ended = not self._open
-        if closer := self._closers.get(name):
-            closer(attributes, self._share.take(sink) if sink is not None else "")
+        _, attributes, kind = self._open.pop()
+        if not self._open:
+            self.root_ended = True
+        sink, self._sink = self._sink, None
+        if kind.closer is not None:
+            kind.closer(attributes, self._share.take(sink) if sink is not None else "")
 
     def data(self, data: str) -> None:
         self._events += 1
         if self._passed_over or not self._open:
             return
-        name, _, sink = self._open[-1]
-        if sink is not None:
-            sink.add(data)
-        elif data.strip(_BLANK) and self.children[name]:
+        kind = self._open[-1][2]
+        if kind.has_text:
+            if self._sink is None:
+                self._sink = self._share.sink(self.limits.text_kept)
+            self._sink.add(data)
+        elif data.strip(_BLANK) and self.children[kind.name]:
             self.tell("stray_text", "Text stands where elements belong: part of an element that was damaged?")
 
     def comment(self, text: str) -> None:
