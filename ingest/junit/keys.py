@@ -140,11 +140,6 @@ class _Memory:
 _memory = _Memory()
 
 
-def forget() -> None:
-    """Forget every suite, as a new process has seen none."""
-    _memory.__init__()  # type: ignore[misc]
-
-
 class Walk:
     """A document's walk through the remembered keys of a place: forward only, so that no key comes twice."""
 
