@@ -91,8 +91,8 @@ class Tap(TextFormat):
             return
         if text.startswith("#"):
             self._read_comment(text, indent)
-        elif _TEST.match(text) or _PLAN.match(text):
-            self._read_result(text, indent)
+        elif found := _TEST.match(text) or _PLAN.match(text):
+            self._read_result(text, indent, found)
         elif text.startswith("Bail out!"):
             self._flush_all()
             self._bailed = True
@@ -127,7 +127,7 @@ class Tap(TextFormat):
         else:
             self._subtest = name
 
-    def _read_result(self, text: str, indent: int) -> None:
+    def _read_result(self, text: str, indent: int, found: "re.Match[str]") -> None:
         depth, odd = divmod(indent, _STEP)
         if odd or depth > len(self._levels):
             self._stray(text)
@@ -138,11 +138,10 @@ class Tap(TextFormat):
             self._open_level()
         while depth < len(self._levels) - 1:
             self._close_level()
-        plan = _PLAN.match(text)
-        if plan is not None:
-            self._read_plan(plan)
+        if found.re is _PLAN:
+            self._read_plan(found)
         else:
-            self._read_test(text)
+            self._read_test(text, found)
 
     def _too_deep(self) -> Exception:
         return Refused("too_deep", f"Subtests are nested too deep: the limit is {self.limits.depth} (LIMIT_DEPTH).")
@@ -155,11 +154,9 @@ class Tap(TextFormat):
         level.plan = max(int(plan[1]), level.plan or 0)
         self._skipped_all |= not level.plan
 
-    def _read_test(self, text: str) -> None:
+    def _read_test(self, text: str, found: "re.Match[str]") -> None:
         level = self._levels[-1]
         self._flush(level)
-        found = _TEST.match(text)
-        assert found is not None
         level.seen += 1
         if level.seen > self.limits.cases:
             raise over_limit("cases", self.limits.cases, "The file has too many test cases")
@@ -169,7 +166,7 @@ class Tap(TextFormat):
             self.tell("out_of_sequence", sentence)
         level.last = given
         rest = found[3]
-        directive = _DIRECTIVE.search(rest)
+        directive = _DIRECTIVE.search(rest) if "#" in rest else None
         name = (rest[: directive.start()] if directive else rest).strip().removeprefix("- ").strip()
         if name.endswith("{"):
             self._stray(text)  # a subtest in braces, which is not read
@@ -181,7 +178,7 @@ class Tap(TextFormat):
         self._subtest = ""
 
     def _classname(self) -> str:
-        return " > ".join(level.name for level in self._levels[1:] if level.name)
+        return " > ".join([level.name for level in self._levels[1:] if level.name])
 
     def _stray(self, line: str) -> None:
         """Read a line that is not TAP: allowed, unless it looks like a result."""
@@ -241,6 +238,9 @@ class Tap(TextFormat):
         if test.sink is not None:
             case.trouble.text = self.share.take(test.sink).strip()
         fields = test.fields
+        if not fields and test.sink is None and case.verdict is Verdict.PASS:
+            self.add(case)
+            return
         if milliseconds := fields.get("duration_ms"):
             case.time = _seconds(milliseconds)
         case.trouble.message = fields.get("error") or fields.get("message") or first_line(case.trouble.text)

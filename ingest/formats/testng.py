@@ -55,7 +55,8 @@ class TestNG(XmlFormat):
         self._methods: list[_Method] = []
         self._method: _Method | None = None
         self._parameters: list[str] = []
-        self._trouble = Trouble()
+        self._trouble: Trouble | None = None
+        """How the open method failed, once something tells of it."""
 
     # the root is JUnit's root too, so that its counts are compared with what was read
     def open_testng_results(self, attributes: Attributes) -> None:
@@ -87,17 +88,18 @@ class TestNG(XmlFormat):
         case = Case(get("name", "") or get("signature", "").partition("(")[0], self._classname)
         case.time = _seconds(get("duration-ms", ""))
         self.verdict_of(get("status", ""), _WORDS, case)
-        retried, config = (get(name, "").strip().lower() == "true" for name in ("retried", "is-config"))
-        self._method = _Method(case, retried, config, get("started-at", ""))
-        self._parameters, self._trouble = [], Trouble()
+        self._method = _Method(
+            case, _is_true(get("retried", "")), _is_true(get("is-config", "")), get("started-at", "")
+        )
+        self._parameters, self._trouble = [], None
 
     def close_test_method(self, attributes: Attributes, text: str) -> None:
         method = self._method
         if method is None:
             return
-        self._trouble.seconds = read_duration(method.case.time)
-        if method.case.verdict is not Verdict.ERROR:
-            method.case.trouble = self._trouble
+        if method.case.verdict is not Verdict.ERROR and (method.retried or method.case.verdict is not Verdict.PASS):
+            method.case.trouble = self._failure()
+            method.case.trouble.seconds = read_duration(method.case.time)
         self._method = None
         if not method.config:
             if self._parameters:
@@ -109,18 +111,25 @@ class TestNG(XmlFormat):
     def close_value(self, attributes: Attributes, text: str) -> None:
         self._parameters.append(text.strip()[:_LONGEST_PARAMETER])
 
+    def _failure(self) -> Trouble:
+        if self._trouble is None:
+            self._trouble = Trouble()
+        return self._trouble
+
     def open_exception(self, attributes: Attributes) -> None:
-        self._trouble.type = attributes.get("class", "")
+        self._failure().type = attributes.get("class", "")
 
     def close_message(self, attributes: Attributes, text: str) -> None:
-        self._trouble.message = text.strip()
+        self._failure().message = text.strip()
 
     def close_full_stacktrace(self, attributes: Attributes, text: str) -> None:
-        self._trouble.text = text.strip()
-        self._trouble.message = self._trouble.message or first_line(text)
+        trouble = self._failure()
+        trouble.text = text.strip()
+        trouble.message = trouble.message or first_line(text)
 
     def close_short_stacktrace(self, attributes: Attributes, text: str) -> None:
-        self._trouble.text = self._trouble.text or text.strip()
+        trouble = self._failure()
+        trouble.text = trouble.text or text.strip()
 
     def close_class(self, attributes: Attributes, text: str) -> None:
         self.finish()
@@ -161,6 +170,10 @@ def _skipped_before(methods: list[_Method]) -> list[_Method]:
     skipped = [method for method in methods if method.case.verdict is Verdict.SKIP]
     are_retries = all(method.case.trouble.type and method.started_at <= ran[0].started_at for method in skipped)
     return skipped if are_retries else []
+
+
+def _is_true(written: str) -> bool:
+    return bool(written) and written.strip().lower() == "true"
 
 
 def _seconds(milliseconds: str) -> str:

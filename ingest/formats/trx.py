@@ -206,12 +206,12 @@ class Trx(XmlFormat):
 
     def _add(self, result: _Result) -> None:
         """Add the result, or those of its rows if it failed only because of them."""
-        for row in result.inner:
-            if row not in self._stack:
-                self._add(row)
-        explained = any(row.fails for row in result.inner)
-        if result.inner and (explained or not result.case.verdict.failing):
-            return
+        if result.inner:
+            for row in result.inner:
+                if row not in self._stack:
+                    self._add(row)
+            if not result.case.verdict.failing or any(row.fails for row in result.inner):
+                return
         case = result.case
         classname, method = self._methods_of.get(result.test_id, ("", ""))
         case.classname = classname

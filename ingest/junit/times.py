@@ -28,7 +28,7 @@ def read_duration(written: str) -> float | None:
     """Seconds, or None if `written` is no duration: `1.5`, `1E-07`, `1,234.5`, `0.5s`, `1:02:03`."""
     if len(written) < 64 and written.isascii() and "_" not in written:
         try:
-            seconds = float(written)
+            seconds = float(written) if ":" not in written else _odd_duration(written.strip())
         except ValueError:
             seconds = _odd_duration(written.strip())
         if 0.0 <= seconds < LONGEST:
