@@ -132,10 +132,12 @@ def test_the_hash_that_is_served_is_the_files_own(tmp_path: Path) -> None:
     assert subprocess.run(check, cwd=tmp_path, check=False, capture_output=True).returncode == 1
 
 
-def test_pytest_finds_the_plugin_in_the_file_without_installing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("words", [[], ["-p", "flakeboard.pytest_plugin"]], ids=["found", "named"])
+def test_pytest_finds_the_plugin_in_the_file_without_installing(tmp_path: Path, words: list[str]) -> None:
+    """Also where it is named, as must be where pytest loads no plugins by itself."""
     (tmp_path / "test_sample.py").write_text("def test_good():\n    pass\n")
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--flakeboard-report=out.xml"],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *words, "--flakeboard-report=out.xml"],
         cwd=str(tmp_path),
         env=environ_with(PYTHONPATH=str(zipped(tmp_path)), PYTEST_DISABLE_PLUGIN_AUTOLOAD=""),
         capture_output=True,
