@@ -9,7 +9,7 @@ TAILS = {
     "bounded": "bounded: the values have an end, and it is near",
     "wide": "wide tail: far values become rare only slowly, so that a safe bound lies far out",
     "heavy": "heavy tail: very far values come now and then, so that no bound is safe",
-    "no fit": "no known shape: the largest values follow no rule that could be continued",
+    "no fit": "no known shape: the farthest values follow no rule that could be continued",
 }
 
 
@@ -70,8 +70,8 @@ _NO_BOUND = (
 )
 _REASONS = {
     "heavy": _NO_BOUND,
-    "no fit": "No bound can be proposed: the largest values follow no shape that goes on. More runs may show "
-    "some; the farthest value of {n} runs was {extreme}, and no more than {proven} of runs go beyond it.",
+    "no fit": "No bound can be proposed: the farthest values follow no rule that could be continued. More runs may "
+    "show one. The farthest value of {n} runs was {extreme}, and no more than {proven} of runs go beyond it.",
     "too far": "No useful bound: one that fails in {rare} runs would lie more than ten times as far out as the "
     "farthest value of {n} runs, {extreme}, and check nothing. More runs may bring it nearer; else rerun the test.",
     "checks nothing": "No bound is proposed: one that fails in {rare} runs would check nothing. Rerun it instead.",
