@@ -6,10 +6,10 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-import psycopg2
 import pytest
 
 from tests.conftest import ROOT
@@ -49,15 +49,29 @@ def post(server: Server, path: str, body: Any) -> dict[str, Any]:
     return dict(json.loads(answer))
 
 
+@contextmanager
+def channel(server: Server, receiver: Receiver, **terms: Any) -> Iterator[None]:
+    """A channel that is there for one test, deliveries and all: no other finds it or what it was sent."""
+    receiver.received.clear()
+    receiver.answers = [Says()]
+    made = post(server, "channels", {"name": "hook", "kind": "webhook", "address": receiver.url, **terms})
+    try:
+        yield
+    finally:
+        path = f"/api/v1/projects/my-project/channels/{made['id']}"
+        status, answer = server.request("DELETE", path, Authorization=f"Bearer {server.token}")
+        assert status == 204, answer
+
+
 def deliveries(server: Server) -> list[tuple[Any, ...]]:
     return server.query("SELECT state, tries FROM notify_delivery ORDER BY id")
 
 
 def test_what_is_done_by_api_arrives_once(server: Server, receiver: Receiver) -> None:
-    post(server, "channels", {"name": "hook", "kind": "webhook", "address": receiver.url})
-    post(server, "quarantines", {"test": 0, "state": "active", "reason": "It flakes."})
-    until(lambda: deliveries(server) == [("sent", 1)], 30, "it is sent")
-    assert [one.json()["kind"] for one in receiver.received] == ["quarantined"]
+    with channel(server, receiver):
+        post(server, "quarantines", {"test": 0, "state": "active", "reason": "It flakes."})
+        until(lambda: deliveries(server) == [("sent", 1)], 30, "it is sent")
+        assert [got.json()["kind"] for got in receiver.received] == ["quarantined"]
 
 
 def test_what_a_killed_worker_held_is_taken_over(server: Server, receiver: Receiver) -> None:
@@ -69,39 +83,38 @@ def test_what_a_killed_worker_held_is_taken_over(server: Server, receiver: Recei
         killed.wait(300)
         return Says(200)
 
-    receiver.answers = held
-    post(server, "quarantines", {"test": 1, "state": "active", "reason": "It flakes."})
-    assert asked.wait(150)
-    until(lambda: server.kill("celery", "worker"), 20, "the worker is killed")
-    killed.set()
-    assert deliveries(server)[1] == ("sending", 1)
-    connection = psycopg2.connect(host=str(server.home / "run"), user="flakeboard", dbname="flakeboard")
-    with connection, connection.cursor() as cursor:
-        cursor.execute("UPDATE notify_delivery SET lease_until = now() WHERE state = 'sending'")
-    connection.close()
-    until(lambda: deliveries(server)[1] == ("sent", 2), 60, "another worker sends it")
-    same = {one.headers["x-flakeboard-delivery"] for one in receiver.received[1:]}
-    assert len(same) == 1, "the receiver can tell that it is the same"
+    with channel(server, receiver), closing(server.connection()) as connection:
+        receiver.answers = held
+        post(server, "quarantines", {"test": 1, "state": "active", "reason": "It flakes."})
+        assert asked.wait(150)
+        until(lambda: server.kill("celery", "worker"), 20, "the worker is killed")
+        killed.set()
+        assert deliveries(server) == [("sending", 1)]
+        with connection, connection.cursor() as cursor:
+            cursor.execute("UPDATE notify_delivery SET lease_until = now() WHERE state = 'sending'")
+        until(lambda: deliveries(server) == [("sent", 2)], 60, "another worker sends it")
+        assert len(receiver.received) == 2
+        same = {got.headers["x-flakeboard-delivery"] for got in receiver.received}
+        assert len(same) == 1, "the receiver can tell that it is the same"
 
 
 def test_an_alert_that_was_decided_when_the_worker_was_killed_arrives_once(server: Server, receiver: Receiver) -> None:
     """Killed between deciding and sending: while it waits to store the delivery."""
-    receiver.received.clear()
-    receiver.answers = [Says()]
-    connection = psycopg2.connect(host=str(server.home / "run"), user="flakeboard", dbname="flakeboard")
-    with connection, connection.cursor() as cursor:
-        cursor.execute("UPDATE ingest_upload SET received_at = now() - interval '2 hours'")
-    with connection, connection.cursor() as cursor:
-        cursor.execute("LOCK TABLE notify_delivery IN SHARE MODE")
-        post(server, "channels", {"name": "alerts", "kind": "webhook", "address": receiver.url, "silence_hours": 1})
-        until(lambda: alerts(server) == [(False,)], 60, "it is decided")
-        until(lambda: server.query(_WAITS) == [(True,)], 60, "a worker waits to store the delivery")
-        until(lambda: server.kill("celery", "worker"), 20, "the worker is killed")
-    connection.close()
-    until(lambda: [got.json()["kind"] for got in receiver.received] == ["no_uploads"], 90, "another worker sends it")
-    until(lambda: alerts(server) == [(True,)], 30, "it is noted as done")
-    until(lambda: deliveries(server)[2:] == [("sent", 1)], 30, "the delivery is noted as sent")
-    assert len(receiver.received) == 1
+    with closing(server.connection()) as connection, ExitStack() as until_it_arrived:
+        with connection, connection.cursor() as cursor:
+            cursor.execute("UPDATE ingest_upload SET received_at = now() - interval '2 hours'")
+        with connection, connection.cursor() as cursor:
+            cursor.execute("LOCK TABLE notify_delivery IN SHARE MODE")
+            until_it_arrived.enter_context(channel(server, receiver, silence_hours=1))
+            until(lambda: alerts(server) == [(False,)], 60, "it is decided")
+            until(lambda: server.query(_WAITS) == [(True,)], 60, "a worker waits to store the delivery")
+            until(lambda: server.kill("celery", "worker"), 20, "the worker is killed")
+        until(
+            lambda: [got.json()["kind"] for got in receiver.received] == ["no_uploads"], 90, "another worker sends it"
+        )
+        until(lambda: alerts(server) == [(True,)], 30, "it is noted as done")
+        until(lambda: deliveries(server) == [("sent", 1)], 30, "the delivery is noted as sent")
+        assert len(receiver.received) == 1
 
 
 _WAITS = "SELECT count(*) > 0 FROM pg_locks WHERE relation = 'notify_delivery'::regclass AND NOT granted"
