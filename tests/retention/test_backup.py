@@ -11,12 +11,13 @@ import sys
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection
+from django.db import connection, transaction
 from django.test import Client
 
 from dashboard.ops.embedded import Cluster
@@ -48,12 +49,31 @@ def file(shop: Analysed, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture
-def empty_cluster(tmp_path: Path) -> Iterator[Cluster]:
-    cluster = Cluster(tmp_path, options=("-c", "fsync=off", "-c", "shared_buffers=16MB"))
+@dataclass(frozen=True)
+class Restored:
+    """An empty cluster after the command put the backup there, and what that said."""
+
+    cluster: Cluster
+    said: str
+
+
+@pytest.fixture(scope="module")
+def restored(file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Restored]:
+    home = tmp_path_factory.mktemp("empty")
+    cluster = Cluster(home, options=("-c", "fsync=off", "-c", "shared_buffers=16MB"))
     cluster.start()
-    yield cluster
-    cluster.stop()
+    try:
+        done = subprocess.run(
+            [sys.executable, "manage.py", "restore", str(file)],
+            cwd=ROOT,
+            env={**os.environ, "FLAKEBOARD_HOME": str(home)},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        yield Restored(cluster, done.stdout)
+    finally:
+        cluster.stop()
 
 
 @contextmanager
@@ -82,38 +102,32 @@ def concluded(shop: Analysed) -> dict[str, Any]:
     return told
 
 
-def test_what_is_restored_on_an_empty_cluster_is_what_was_backed_up(
-    shop: Analysed, file: Path, empty_cluster: Cluster
-) -> None:
+def test_what_is_restored_on_an_empty_cluster_is_what_was_backed_up(shop: Analysed, restored: Restored) -> None:
     before, counted = concluded(shop), backup.counts()
-    environment = {**os.environ, "FLAKEBOARD_HOME": str(empty_cluster.data.parent)}
-    done = subprocess.run(
-        [sys.executable, "manage.py", "restore", str(file)], cwd=ROOT, env=environment, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    assert f"{sum(counted.values()):,} rows" in done.stdout
-    with using(empty_cluster):
+    assert f"{sum(counted.values()):,} rows" in restored.said
+    with using(restored.cluster):
         assert backup.counts() == counted
         assert concluded(shop) == before
-        Run.objects.create(project=shop.project, key=b"k", started_at=shop.project.created_at)  # sequences go on
-        entry = AuditEntry.objects.create(action="x", actor_kind="system")
-        with pytest.raises(Exception, match="only ever added to"):
-            AuditEntry.objects.filter(pk=entry.pk)._raw_delete("default")
+        with transaction.atomic():  # others read this database, too
+            Run.objects.create(project=shop.project, key=b"k", started_at=shop.project.created_at)  # sequences go on
+            entry = AuditEntry.objects.create(action="x", actor_kind="system")
+            with pytest.raises(Exception, match="only ever added to"):
+                AuditEntry.objects.filter(pk=entry.pk)._raw_delete("default")
+            transaction.set_rollback(True)
 
 
 def test_a_database_with_something_in_it_is_left_alone_unless_told(
-    shop: Analysed, file: Path, empty_cluster: Cluster
+    shop: Analysed, file: Path, restored: Restored, tmp_path: Path
 ) -> None:
     counted = backup.counts()
-    with using(empty_cluster):
-        call_command("restore", str(file))
+    with using(restored.cluster):
         project_create(slug="new", name="Newer than the backup")
         with pytest.raises(CommandError, match="--replace"):
             call_command("restore", str(file))
         assert Project.objects.filter(slug="new").exists()
         call_command("restore", str(file), replace=True)
         assert backup.counts() == counted
-        _damaged_changes_nothing(file, empty_cluster.data.parent / "damaged")
+        _damaged_changes_nothing(file, tmp_path / "damaged")
         assert backup.counts() == counted
 
 
