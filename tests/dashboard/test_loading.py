@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import psutil
@@ -30,32 +31,31 @@ def environment(home: Path, **more: str) -> dict[str, str]:
     return inherited | {"FLAKEBOARD_HOME": str(home), "DJANGO_SETTINGS_MODULE": "dashboard.settings", **more}
 
 
-def loaded(script: str, home: Path) -> set[str]:
+@cache
+def loaded(script: str) -> frozenset[str]:
     """Modules that a process has after the script."""
     script += "; import sys; print(*sys.modules)"
-    command = [sys.executable, "-c", script]
+    command, home = [sys.executable, "-c", script], Path(os.environ["FLAKEBOARD_HOME"])
     done = subprocess.run(command, cwd=ROOT, env=environment(home), capture_output=True, text=True, check=True)
-    return set(done.stdout.split())
+    return frozenset(done.stdout.split())
 
 
 @pytest.mark.parametrize(("script", "needed"), [(SUPERVISOR, "psycopg2"), (BEAT, "celery.app.amqp")])
-def test_supervisor_and_beat_load_nothing_of_the_application(script: str, needed: str, tmp_path: Path) -> None:
-    modules = loaded(script, tmp_path)
+def test_supervisor_and_beat_load_nothing_of_the_application(script: str, needed: str) -> None:
+    modules = loaded(script)
     assert needed in modules, "the script loads nothing: the test tests nothing"
     assert modules & APPLICATION == set()
 
 
-def test_workers_load_no_pages_and_no_api(tmp_path: Path) -> None:
-    modules = loaded(WORKERS, tmp_path)
+def test_workers_load_no_pages_and_no_api() -> None:
+    modules = loaded(WORKERS)
     assert "dashboard.tasks" in modules
     assert modules & {"dashboard.urls", "dashboard.web.urls", "dashboard.api.urls", "rest_framework.views"} == set()
 
 
 @pytest.mark.parametrize(("script", "needed"), [(WEB, "dashboard.web.urls"), (WORKERS, "dashboard.tasks")])
-def test_web_and_workers_load_what_only_an_analysis_needs_when_one_is_made(
-    script: str, needed: str, tmp_path: Path
-) -> None:
-    modules = loaded(script, tmp_path)
+def test_web_and_workers_load_what_only_an_analysis_needs_when_one_is_made(script: str, needed: str) -> None:
+    modules = loaded(script)
     assert needed in modules
     assert "analytics.kernel.analysis" in modules
     assert modules & ANALYSIS_ALONE == set()
