@@ -21,7 +21,7 @@ from dashboard.quarantine.models import Quarantine
 from ingest.models import Failure, Project, Report, Run, Test, Upload
 from ingest.services import project_create
 
-SMALL = replace(simulation.DEMO, tests=80, days=6, fixed_flakes=0, new_flakes=0, pull_request_regressions=1, renames=0)
+SMALL = replace(simulation.DEMO, tests=60, days=5, fixed_flakes=0, new_flakes=0, pull_request_regressions=1, renames=0)
 
 
 @pytest.fixture(autouse=True)
@@ -105,28 +105,19 @@ def test_an_analysis_of_some_of_its_runs_does_not_end_the_load(
     assert demo_settled(made)
 
 
-def test_the_command_ends_with_what_its_quarantines_saved(db: None) -> None:
+def test_the_command_ends_with_what_its_quarantines_saved_and_nothing_begins_the_load_again(db: None) -> None:
     call_command("demo", stdout=io.StringIO())
-    analysis = Analysis.objects.get(project=services.demo_project(), current=True)
+    made = services.demo_project()
+    assert made is not None
+    analysis = Analysis.objects.get(project=made, current=True)
     assert analysis.summary["blocked"]["masked_failures"] > 0
-
-
-def test_a_run_that_somebody_adds_does_not_begin_the_load_again(db: None) -> None:
-    made = services.demo_create()
-    services.demo_load(project_id=made.pk)
-    refresh_run(project_id=made.pk)
     Upload.objects.create(project=made, run_key=b"1", content_digest=b"2", size=1, state=Upload.State.PROCESSED)
-    assert services.demo_progress(made) is None
-
-
-def test_a_demo_whose_runs_were_removed_is_not_loading(db: None) -> None:
-    made = services.demo_create()
-    services.demo_load(project_id=made.pk)
+    assert services.demo_progress(made) is None, "a run that somebody adds"
     Report.objects.filter(project=made).delete()
     refresh_ask(project_id=made.pk, delay=0)
     refresh_run(project_id=made.pk)
-    assert Analysis.objects.get(project=made).until is None
-    assert services.demo_progress(made) is None
+    assert Analysis.objects.get(project=made, current=True).until is None
+    assert services.demo_progress(made) is None, "runs that were removed"
 
 
 def test_it_ends_before_the_day_it_is_made(db: None) -> None:
