@@ -3,6 +3,7 @@
 import io
 import os
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -93,22 +94,25 @@ def read_token(project: Project) -> str:
     return token_create(project=project, name="reader", scope=Token.Scope.READ)[1]
 
 
-@pytest.fixture
-def send(project: Project) -> Send:
-    """Receive and process files as one upload: send(b"<testsuite/>", build_id="1").
+def send_files(
+    project: Project, *files: bytes | tuple[str, bytes], to: Project | None = None, **metadata: object
+) -> Upload:
+    """Receive and process files as one upload.
 
     With a start it is of the past, as an import is: our clock would place it now."""
+    run_metadata = RunMetadata(**metadata)
+    upload, _ = upload_receive(
+        project=to or project, body=body_of(*files), metadata=run_metadata, stated_at=run_metadata.started_at
+    )
+    upload_process(upload_id=upload.pk)
+    upload.refresh_from_db()
+    return upload
 
-    def send_files(*files: bytes | tuple[str, bytes], to: Project | None = None, **metadata: object) -> Upload:
-        run_metadata = RunMetadata(**metadata)
-        upload, _ = upload_receive(
-            project=to or project, body=body_of(*files), metadata=run_metadata, stated_at=run_metadata.started_at
-        )
-        upload_process(upload_id=upload.pk)
-        upload.refresh_from_db()
-        return upload
 
-    return send_files
+@pytest.fixture
+def send(project: Project) -> Send:
+    """send(b"<testsuite/>", build_id="1")."""
+    return partial(send_files, project)
 
 
 @pytest.fixture

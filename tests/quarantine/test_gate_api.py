@@ -1,12 +1,12 @@
-"""The gate as CI asks it: real reports, real quarantines, the answer as the schema says."""
+"""The gate as CI asks it in a project that has a norm: real reports, real quarantines, the answer as the schema says."""
 
 import json
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import timedelta
-from functools import partial
+from typing import Any
 
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
-from django.test import Client
 from django.utils import timezone
 
 from analytics.services import analysis_refresh
@@ -20,42 +20,36 @@ from ingest.models import Project, Run, Test, Token, Upload
 from ingest.processing import upload_process
 from ingest.renames import test_alias as alias
 from ingest.services import project_create, token_create, upload_receive, upload_reprocess
-from tests.at_once import at_once
-from tests.conftest import body_of
+from tests.api_client import committed_once
+from tests.conftest import body_of, send_files
 from tests.dashboard.openapi import Schema
+from tests.quarantine.asking import FLAKY, Ci, codes
 from tests.quarantine.conftest import ANNA, case, report, suite
 
-FLAKY = {"test_03": "fail"}
+
+@dataclass(frozen=True)
+class History:
+    project: Project
 
 
-class Ci:
-    """A CI job that asks the gate; each question is a run of its own unless it names a build."""
+def make() -> History:
+    """Three green runs of 20 tests on the default branch: as many as a norm needs."""
+    project = project_create(slug="shop", name="Shop")
+    for number in range(3):
+        send_files(project, report(), build_id=f"old{number}", branch="main")
+    return History(project)
 
-    def __init__(self, token: str, slug: str = "shop") -> None:
-        self._headers = {"authorization": f"Bearer {token}"}
-        self._address = f"/api/v1/projects/{slug}/gate"
-        self._client = Client()
-        self._builds = 0
 
-    def post(self, *files: bytes, **fields: object):
-        self._builds += 1
-        sent = {"exit_code": 1, "branch": "main", "build_id": f"b{self._builds}", **fields}
-        uploads = [SimpleUploadedFile(f"r{n}.xml", content) for n, content in enumerate(files)]
-        query = {name: sent.pop(name) for name in ("wait",) if name in sent}
-        address = self._address + "".join(f"?{name}={value}" for name, value in query.items())
-        data = {name: value for name, value in sent.items() if value is not None}
-        return self._client.post(address, {"file": uploads, **data}, headers=self._headers)
+@pytest.fixture(scope="module")
+def history(django_db_setup: None, django_db_blocker: Any) -> Iterator[History]:
+    """Made once for all tests here: what one changes is rolled back."""
+    with committed_once(django_db_blocker, make) as made:
+        yield made
 
-    def ask(self, *files: bytes, **fields: object):
-        response = self.post(*files, **fields)
-        assert response.status_code == 200, response.content
-        return response.json()
 
-    def raw(self, content: bytes, query: str):
-        return self._client.post(self._address + query, content, content_type="application/xml", headers=self._headers)
-
-    def get(self, number: int):
-        return self._client.get(f"{self._address}/{number}", headers=self._headers)
+@pytest.fixture
+def project(history: History, db: None) -> Project:
+    return Project.objects.get(pk=history.project.pk)
 
 
 @pytest.fixture
@@ -63,22 +57,10 @@ def ci(upload_token: str, worker: None) -> Ci:
     return Ci(upload_token)
 
 
-@pytest.fixture
-def history(send) -> None:
-    """Three green runs of 20 tests on the default branch: as many as a norm needs."""
-    for number in range(3):
-        send(report(), build_id=f"old{number}", branch="main")
-
-
-def codes(answer) -> list[str]:
-    assert answer["passed"] == (not answer["reasons"])
-    return [reason["code"] for reason in answer["reasons"]]
-
-
 # -- the contract ------------------------------------------------------------------------------------------------
 
 
-def test_a_run_whose_only_failure_is_quarantined_passes(ci: Ci, history, quarantined) -> None:
+def test_a_run_whose_only_failure_is_quarantined_passes(ci: Ci, quarantined) -> None:
     quarantine = quarantined("test_03")
     answer = ci.ask(report(**FLAKY))
     Schema().check("gate_create", 200, answer)
@@ -90,7 +72,7 @@ def test_a_run_whose_only_failure_is_quarantined_passes(ci: Ci, history, quarant
     assert failing["quarantine"] == quarantine.pk
 
 
-def test_a_new_failure_blocks_beside_a_quarantined_one(ci: Ci, history, quarantined) -> None:
+def test_a_new_failure_blocks_beside_a_quarantined_one(ci: Ci, quarantined) -> None:
     quarantined("test_03")
     answer = ci.ask(report(**FLAKY, test_04="error"))
     assert codes(answer) == ["not_quarantined"]
@@ -126,30 +108,19 @@ def test_a_new_failure_blocks_beside_a_quarantined_one(ci: Ci, history, quaranti
         "one empty", "cut", "half of the tests", "stopped at the failure", "collection error", "the rest skipped",
     ],
 )  # fmt: skip
-def test_never_pass(ci: Ci, history, quarantined, files: list[bytes], fields, expected: list[str]) -> None:
+def test_never_pass(ci: Ci, quarantined, files: list[bytes], fields, expected: list[str]) -> None:
     quarantined("test_03")
     answer = ci.ask(*files, **fields)
     assert codes(answer) == expected
     assert answer["passed"] is False
 
 
-def test_two_results_of_one_name_are_not_excused(ci: Ci, send, quarantined) -> None:
-    """Of a producer that nobody knows: the pass may be another test's."""
-    odd = lambda *cases: suite(*cases).replace(b"pytest", b"mine")  # noqa: E731
-    send(odd(case("test_03"), case("test_04")), build_id="old", branch="main")
-    quarantined("test_03")
-    answer = ci.ask(odd(case("test_03", "fail"), case("test_03"), case("test_04")))
-    assert codes(answer) == ["ambiguous_identity"]
-    assert (answer["failing"][0]["class"], answer["failing"][0]["blocks"]) == ("new", True)
-    assert "It is quarantined, but the report names it more than once" in answer["failing"][0]["sentence"]
-
-
-def test_another_kind_of_file_beside_the_report_does_not_matter(ci: Ci, history, quarantined) -> None:
+def test_another_kind_of_file_beside_the_report_does_not_matter(ci: Ci, quarantined) -> None:
     quarantined("test_03")
     assert ci.ask(report(**FLAKY), b"<coverage line-rate='1'/>")["passed"]
 
 
-def test_an_expired_quarantine_blocks_also_before_the_clock_was_there(ci: Ci, history, quarantined) -> None:
+def test_an_expired_quarantine_blocks_also_before_the_clock_was_there(ci: Ci, quarantined) -> None:
     quarantine = quarantined("test_03")
     Quarantine.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     answer = ci.ask(report(**FLAKY))
@@ -169,12 +140,12 @@ def test_an_expired_quarantine_blocks_also_before_the_clock_was_there(ci: Ci, hi
         ({"environments": {"arch": "arm"}}, False),
     ],
 )
-def test_a_quarantine_holds_within_its_scope(ci: Ci, history, quarantined, scope, passes: bool) -> None:
+def test_a_quarantine_holds_within_its_scope(ci: Ci, quarantined, scope, passes: bool) -> None:
     quarantined("test_03", **scope)
     assert ci.ask(report(**FLAKY), environment="os=linux")["passed"] == passes
 
 
-def test_a_pull_request_from_a_branch_of_the_same_name_is_not_the_default_branch(ci: Ci, history, quarantined) -> None:
+def test_a_pull_request_from_a_branch_of_the_same_name_is_not_the_default_branch(ci: Ci, quarantined) -> None:
     quarantined("test_03", branches=["main"])
     assert ci.ask(report(**FLAKY), pull_request="7")["passed"] is False
 
@@ -192,29 +163,29 @@ def test_a_pull_request_from_a_branch_of_the_same_name_is_not_the_default_branch
     ],
 )
 def test_a_pull_request_gets_nothing_by_the_name_of_its_branch(
-    ci: Ci, history, quarantined, branches: list[str], passes: bool
+    ci: Ci, quarantined, branches: list[str], passes: bool
 ) -> None:
     quarantined("test_03", branches=branches)
     assert ci.ask(report(**FLAKY), branch="release/evil", pull_request="7")["passed"] is passes
 
 
-def test_a_release_branch_itself_is_within_the_scope(ci: Ci, history, quarantined) -> None:
+def test_a_release_branch_itself_is_within_the_scope(ci: Ci, quarantined) -> None:
     quarantined("test_03", branches=["release/*"])
     assert ci.ask(report(**FLAKY), branch="release/2")["passed"] is True
 
 
 @pytest.mark.parametrize("action", [Action.RELEASE, Action.FIX])
-def test_what_has_ended_blocks_again(ci: Ci, history, quarantined, action: Action) -> None:
+def test_what_has_ended_blocks_again(ci: Ci, quarantined, action: Action) -> None:
     quarantine_act(quarantine=quarantined("test_03"), version=1, action=action, actor=ANNA)
     assert codes(ci.ask(report(**FLAKY))) == ["not_quarantined"]
 
 
-def test_a_proposal_excuses_nothing(ci: Ci, history, quarantined) -> None:
+def test_a_proposal_excuses_nothing(ci: Ci, quarantined) -> None:
     quarantined("test_03", action=Action.PROPOSE)
     assert codes(ci.ask(report(**FLAKY))) == ["not_quarantined"]
 
 
-def test_the_last_attempt_decides(ci: Ci, history, quarantined) -> None:
+def test_the_last_attempt_decides(ci: Ci, quarantined) -> None:
     quarantined("test_03")
     tests = "".join(case(f"test_{n:02}") for n in range(20) if n not in (3, 4))
     retried = case("test_04").replace("</testcase>", "<flakyFailure message='no'>no</flakyFailure></testcase>")
@@ -223,7 +194,7 @@ def test_the_last_attempt_decides(ci: Ci, history, quarantined) -> None:
     assert [one["name"] for one in answer["failing"]] == ["test_03"]
 
 
-def test_a_second_upload_of_the_run_cannot_hide_a_failure_of_the_first(ci: Ci, history, quarantined) -> None:
+def test_a_second_upload_of_the_run_cannot_hide_a_failure_of_the_first(ci: Ci, quarantined) -> None:
     quarantined("test_03")
     ci.ask(report(**FLAKY, test_04="fail"), build_id="same")
     assert codes(ci.ask(report(**FLAKY), build_id="same")) == ["ambiguous_identity", "not_quarantined"]
@@ -232,7 +203,7 @@ def test_a_second_upload_of_the_run_cannot_hide_a_failure_of_the_first(ci: Ci, h
 BULK = {f"test_{number:02}": "fail" for number in range(15)}
 
 
-def test_a_bulk_of_failures_is_called_an_incident(ci: Ci, project: Project, history) -> None:
+def test_a_bulk_of_failures_is_called_an_incident(ci: Ci, project: Project) -> None:
     analysis_refresh(project=project)
     answer = ci.ask(report(**BULK))
     assert {one["class"] for one in answer["failing"]} == {"incident"}
@@ -242,13 +213,13 @@ def test_a_bulk_of_failures_is_called_an_incident(ci: Ci, project: Project, hist
     assert codes(answer) == ["not_quarantined"]
 
 
-def test_without_an_analysis_nobody_knows_what_was_to_be_expected(ci: Ci, history) -> None:
+def test_without_an_analysis_nobody_knows_what_was_to_be_expected(ci: Ci) -> None:
     answer = ci.ask(report(**BULK))
     assert {one["class"] for one in answer["failing"]} == {"new"}
     assert "no analysis covers this run" in answer["failing"][0]["sentence"]
 
 
-def test_an_incident_excuses_nothing_and_takes_no_excuse_away(ci: Ci, project: Project, history, quarantined) -> None:
+def test_an_incident_excuses_nothing_and_takes_no_excuse_away(ci: Ci, project: Project, quarantined) -> None:
     quarantined("test_03")
     analysis_refresh(project=project)
     answer = ci.ask(report(**BULK))
@@ -261,23 +232,13 @@ def test_an_incident_excuses_nothing_and_takes_no_excuse_away(ci: Ci, project: P
     assert ci.ask(report(**BULK))["passed"], "each is excused by name"
 
 
-def test_a_known_flaky_test_is_named_with_its_reruns(ci: Ci, project: Project, send) -> None:
-    for number in range(12):
-        verdict = "fail" if number % 4 == 0 else ""
-        send(report(test_03=verdict), build_id=f"h{number}", branch="main", commit=f"c{number // 4}")
-    analysis_refresh(project=project)
-    failing = ci.ask(report(**FLAKY))["failing"][0]
-    assert (failing["class"], failing["blocks"]) == ("flaky", True)
-    assert failing["reruns"] >= 1
-
-
-def test_a_success_passes_with_whatever_report(ci: Ci, history) -> None:
+def test_a_success_passes_with_whatever_report(ci: Ci) -> None:
     for files in ([report(**FLAKY)], [b"broken"]):
         answer = ci.ask(*files, exit_code=0)
         assert (answer["passed"], answer["decided"], answer["reasons"]) == (True, True, [])
 
 
-def test_a_renamed_test_stays_quarantined(ci: Ci, project: Project, history, quarantined, send) -> None:
+def test_a_renamed_test_stays_quarantined(ci: Ci, project: Project, quarantined, send) -> None:
     quarantined("test_03")
     send(report(20, test_new=""), build_id="x", branch="main")
     old, new = (Test.objects.get(project=project, name=name) for name in ("test_03", "test_new"))
@@ -289,9 +250,7 @@ def test_a_renamed_test_stays_quarantined(ci: Ci, project: Project, history, qua
 # -- the whole run -------------------------------------------------------------------------------------------------
 
 
-def test_another_upload_of_the_run_that_waits_keeps_the_gate_waiting(
-    ci: Ci, history, quarantined, project, monkeypatch
-) -> None:
+def test_another_upload_of_the_run_that_waits_keeps_the_gate_waiting(ci: Ci, quarantined, project, monkeypatch) -> None:
     quarantined("test_03")
     metadata = RunMetadata(build_id="same", branch="main")
     waiting, _ = upload_receive(project=project, body=body_of(report(test_04="fail")), metadata=metadata)
@@ -309,13 +268,13 @@ def test_another_upload_of_the_run_that_waits_keeps_the_gate_waiting(
         (b"what is this\0", ["not_understood"]),
     ],
 )
-def test_another_upload_of_the_run_that_was_damaged_holds(ci: Ci, history, quarantined, send, file, expected) -> None:
+def test_another_upload_of_the_run_that_was_damaged_holds(ci: Ci, quarantined, send, file, expected) -> None:
     quarantined("test_03")
     send(file, build_id="same", branch="main")
     assert codes(ci.ask(report(**FLAKY), build_id="same")) == expected
 
 
-def test_what_comes_after_a_pass_is_judged_when_the_gate_is_asked_again(ci: Ci, history, quarantined, send) -> None:
+def test_what_comes_after_a_pass_is_judged_when_the_gate_is_asked_again(ci: Ci, quarantined, send) -> None:
     quarantined("test_03")
     first = ci.ask(report(**FLAKY), build_id="same")
     assert first["passed"]
@@ -325,7 +284,7 @@ def test_what_comes_after_a_pass_is_judged_when_the_gate_is_asked_again(ci: Ci, 
     assert [answer["passed"] for answer in kept.earlier] == [True], "what let the build pass is not forgotten"
 
 
-def test_a_pass_is_taken_back_while_something_new_waits(ci: Ci, history, quarantined, project) -> None:
+def test_a_pass_is_taken_back_while_something_new_waits(ci: Ci, quarantined, project) -> None:
     quarantined("test_03")
     first = ci.ask(report(**FLAKY), build_id="same")
     metadata = RunMetadata(build_id="same", branch="main")
@@ -334,7 +293,7 @@ def test_a_pass_is_taken_back_while_something_new_waits(ci: Ci, history, quarant
     assert (first["passed"], again["passed"], again["decided"]) == (True, False, False)
 
 
-def test_without_a_build_id_the_answer_says_that_one_request_was_judged(ci: Ci, history, quarantined) -> None:
+def test_without_a_build_id_the_answer_says_that_one_request_was_judged(ci: Ci, quarantined) -> None:
     quarantined("test_03")
     told = {key: [note["code"] for note in ci.ask(report(**FLAKY), build_id=key)["notes"]] for key in ("", "b")}
     assert told == {"": ["one_request"], "b": []}
@@ -348,7 +307,7 @@ def test_without_a_build_id_the_answer_says_that_one_request_was_judged(ci: Ci, 
         ({"metadata": json.dumps({"unsent": ["c.xml is away."]})}, ["not_sent"]),
     ],
 )
-def test_what_the_sender_says_is_missing_holds(ci: Ci, history, quarantined, told, expected) -> None:
+def test_what_the_sender_says_is_missing_holds(ci: Ci, quarantined, told, expected) -> None:
     quarantined("test_03")
     assert ci.ask(report(**FLAKY), build_id="same")["passed"]
     assert codes(ci.ask(report(**FLAKY), build_id="same", **told)) == expected, "also of bytes that are known"
@@ -358,7 +317,7 @@ def test_what_the_sender_says_is_missing_holds(ci: Ci, history, quarantined, tol
 # -- the norm ----------------------------------------------------------------------------------------------------
 
 
-def test_the_norm_is_that_of_the_same_job_and_shard(ci: Ci, history, quarantined, send) -> None:
+def test_the_norm_is_that_of_the_same_job_and_shard(ci: Ci, quarantined, send) -> None:
     quarantined("test_03")
     for number in range(3):
         send(report(5), build_id=f"s{number}", branch="main", job="shard", shard="1/4")
@@ -366,35 +325,12 @@ def test_the_norm_is_that_of_the_same_job_and_shard(ci: Ci, history, quarantined
     assert codes(ci.ask(report(5, **FLAKY))) == ["too_few_tests"]
 
 
-def test_a_branch_without_runs_of_its_own_has_the_norm_of_all(ci: Ci, history, quarantined) -> None:
+def test_a_branch_without_runs_of_its_own_has_the_norm_of_all(ci: Ci, quarantined) -> None:
     quarantined("test_03")
     assert codes(ci.ask(report(10, **FLAKY), branch="feature")) == ["too_few_tests"]
 
 
-@pytest.mark.parametrize(
-    ("job", "branch", "pull_request", "environment"),
-    [
-        ("shop/PR-7", "fix", "7", None),
-        ("shop/PR-8", "main", "8", None),
-        ("shop/feature%2Fx", "feature/x", "", None),
-        ("shop/main", "main", "", "image=shop:77be01d"),
-    ],
-)
-def test_branch_and_image_tag_are_no_part_of_a_job(
-    ci: Ci, quarantined, send, job: str, branch: str, pull_request: str, environment: str | None
-) -> None:
-    image = {"image": "shop:3f2a91c"} if environment else {}
-    for number in range(3):
-        send(report(), build_id=f"old{number}", branch="main", job="shop/main", environment=image)
-    quarantined("test_03")
-    told = {"job": job, "branch": branch, "pull_request": pull_request, "environment": environment}
-    answer = ci.ask(report(10, **FLAKY), **told)
-    assert codes(answer) == ["too_few_tests"]
-    assert "such runs have 20" in answer["reasons"][0]["sentence"]
-    assert answer["notes"] == []
-
-
-def test_a_new_job_is_compared_with_runs_of_the_same_tests(ci: Ci, history, quarantined) -> None:
+def test_a_new_job_is_compared_with_runs_of_the_same_tests(ci: Ci, quarantined) -> None:
     quarantined("test_03")
     answer = ci.ask(report(10, **FLAKY), job="new")
     assert codes(answer) == ["too_few_tests"]
@@ -402,7 +338,7 @@ def test_a_new_job_is_compared_with_runs_of_the_same_tests(ci: Ci, history, quar
     assert ci.ask(report(**FLAKY), job="new")["passed"]
 
 
-def test_a_job_of_other_tests_is_the_first_of_its_kind(ci: Ci, project: Project, history, quarantined, send) -> None:
+def test_a_job_of_other_tests_is_the_first_of_its_kind(ci: Ci, project: Project, quarantined, send) -> None:
     quarantined("test_03")
     others = [case(f"other_{n}") for n in range(6)]
     answer = ci.ask(suite(case("test_03", "fail"), *others), job="new")
@@ -411,35 +347,27 @@ def test_a_job_of_other_tests_is_the_first_of_its_kind(ci: Ci, project: Project,
     assert codes(ci.ask(suite(case("test_03", "fail"), *others), job="new")) == ["first_of_its_kind"]
 
 
-def test_a_run_that_ends_with_a_failure_is_not_believed_to_be_all_without_a_norm(ci: Ci, send, quarantined) -> None:
-    send(suite(case("test_00"), case("test_03")), build_id="old", branch="main", job="old")
-    quarantined("test_03")
-    others = [case(f"other_{n}") for n in range(6)]
-    assert codes(ci.ask(suite(*others, case("test_03", "fail")), job="new")) == ["cut_short"]
-    assert ci.ask(suite(case("test_03", "fail"), *others), job="new")["passed"]
-
-
 @pytest.mark.parametrize("clock", ["1970-01-01T00:00:00Z", "two hours ago", "2019-05-05T05:05:05Z"])
-def test_a_runners_clock_does_not_switch_the_norm_off(ci: Ci, history, quarantined, clock: str) -> None:
+def test_a_runners_clock_does_not_switch_the_norm_off(ci: Ci, quarantined, clock: str) -> None:
     quarantined("test_03")
     stated = (timezone.now() - timedelta(hours=2)).isoformat() if clock == "two hours ago" else clock
     assert codes(ci.ask(report(10, **FLAKY), started_at=stated)) == ["too_few_tests"]
 
 
-def test_one_short_run_does_not_make_the_norm(ci: Ci, history, quarantined, send) -> None:
+def test_one_short_run_does_not_make_the_norm(ci: Ci, quarantined, send) -> None:
     quarantined("test_03")
     send(report(3), build_id="short", branch="main")
     assert codes(ci.ask(report(10, **FLAKY))) == ["too_few_tests"]
 
 
-def test_the_share_that_may_be_missing_is_the_policys(ci: Ci, project: Project, history, quarantined) -> None:
+def test_the_share_that_may_be_missing_is_the_policys(ci: Ci, project: Project, quarantined) -> None:
     quarantined("test_03")
     assert not ci.ask(report(12, **FLAKY))["passed"]
     policy_set(project=project, settings=PolicySettings(missing_share=0.5), version=0, actor=ANNA)
     assert ci.ask(report(12, **FLAKY))["passed"]
 
 
-def test_exit_codes_are_the_policys(ci: Ci, project: Project, history, quarantined) -> None:
+def test_exit_codes_are_the_policys(ci: Ci, project: Project, quarantined) -> None:
     quarantined("test_03")
     policy_set(project=project, settings=PolicySettings(exit_codes={"pytest": (1, 6)}), version=0, actor=ANNA)
     assert ci.ask(report(**FLAKY), exit_code=6)["passed"]
@@ -448,7 +376,7 @@ def test_exit_codes_are_the_policys(ci: Ci, project: Project, history, quarantin
 # -- the same answer for the same input --------------------------------------------------------------------------
 
 
-def test_the_same_question_has_the_same_answer_whatever_changed_since(ci: Ci, history, quarantined) -> None:
+def test_the_same_question_has_the_same_answer_whatever_changed_since(ci: Ci, quarantined) -> None:
     quarantine = quarantined("test_03")
     first = ci.ask(report(**FLAKY), build_id="same")
     quarantine_act(quarantine=quarantine, version=1, action=Action.RELEASE, actor=ANNA)
@@ -458,7 +386,7 @@ def test_the_same_question_has_the_same_answer_whatever_changed_since(ci: Ci, hi
     assert not ci.ask(report(**FLAKY), build_id="another")["passed"]
 
 
-def test_another_exit_code_is_another_question(ci: Ci, history, quarantined) -> None:
+def test_another_exit_code_is_another_question(ci: Ci, quarantined) -> None:
     quarantined("test_03")
     one = ci.ask(report(**FLAKY), build_id="same")
     two = ci.ask(report(**FLAKY), build_id="same", exit_code=139)
@@ -466,7 +394,7 @@ def test_another_exit_code_is_another_question(ci: Ci, history, quarantined) -> 
 
 
 def test_what_is_not_processed_in_time_is_decided_when_asked_again(
-    upload_token: str, history, quarantined, monkeypatch: pytest.MonkeyPatch
+    upload_token: str, quarantined, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("dashboard.api.quarantine.gate.wake_worker", lambda upload_id: None)
     quarantined("test_03")
@@ -486,7 +414,7 @@ def test_what_is_not_processed_in_time_is_decided_when_asked_again(
     assert (decided["id"], decided["passed"], decided["decided"]) == (answer["id"], True, True)
 
 
-def test_an_upload_that_we_could_not_process_never_passes(ci: Ci, history, quarantined, monkeypatch) -> None:
+def test_an_upload_that_we_could_not_process_never_passes(ci: Ci, quarantined, monkeypatch) -> None:
     monkeypatch.setattr("dashboard.api.quarantine.gate.wake_worker", lambda upload_id: None)
     quarantined("test_03")
     answer = ci.ask(report(**FLAKY), wait=0)
@@ -497,58 +425,16 @@ def test_an_upload_that_we_could_not_process_never_passes(ci: Ci, history, quara
     assert ci.get(answer["id"]).json()["passed"], "once it is processed, the same question is answered anew"
 
 
-def test_a_decision_is_kept_with_its_run(ci: Ci, history, quarantined) -> None:
+def test_a_decision_is_kept_with_its_run(ci: Ci, quarantined) -> None:
     answer = ci.ask(report(**FLAKY))
     kept = decisions_of_run(Run.objects.get(pk=answer["run"])).get()
     assert (kept.passed, kept.sentence, kept.reasons) == (False, answer["sentence"], answer["reasons"])
 
 
-@pytest.mark.django_db(transaction=True)
-def test_many_at_once_have_one_answer(ci: Ci, upload_token: str, history, quarantined) -> None:
-    quarantined("test_03")
-    answers = at_once(*[lambda: Ci(upload_token).ask(report(**FLAKY), build_id="same")] * 6)
-    decided = [answer for answer in answers if answer["decided"]]
-    assert len(answers) == 6 and decided
-    assert {answer["id"] for answer in answers} == {answers[0]["id"]}
-    assert all(one == decided[0] for one in decided)
-
-
-@pytest.mark.django_db(transaction=True)
-def test_a_release_while_uploads_are_judged_comes_before_or_after_each_answer(ci: Ci, history, quarantined) -> None:
-    """Each is judged by the quarantine as it was before or after, and after the release none passes."""
-    quarantine = quarantined("test_03")
-    asked = [ci.post(report(**FLAKY), build_id=f"r{n}", wait=0) for n in range(2)]
-    assert all(one.json()["passed"] for one in asked)
-
-    def ask(number: int) -> list[dict]:
-        return [ci.ask(report(**FLAKY), build_id=f"n{number}-{n}") for n in range(4)]
-
-    def release() -> Quarantine:
-        return quarantine_act(quarantine=quarantine, version=1, action=Action.RELEASE, actor=ANNA)
-
-    *asked, released = at_once(*(partial(ask, number) for number in range(4)), release)
-    assert isinstance(released, Quarantine)
-    answers = [answer for answered in asked for answer in answered]
-    assert len(answers) == 16
-    assert {tuple(codes(one)) for one in answers} <= {(), ("not_quarantined",)}
-    for one in answers:
-        assert one["failing"][0]["blocks"] == (not one["passed"])
-    assert codes(ci.ask(report(**FLAKY), build_id="after")) == ["not_quarantined"]
-
-
 # -- who may ask, and how ----------------------------------------------------------------------------------------
 
 
-def test_the_exit_code_is_needed_and_a_number(ci: Ci) -> None:
-    for wrong in (None, "x", "1.5", str(2**40)):
-        response = ci.post(report(), exit_code=wrong)
-        assert response.status_code == 422
-        assert "exit_code" in response.json()["error"]["sentence"]
-    assert ci.post(report(), runner="abacus").status_code == 422
-    assert Upload.objects.count() == 0
-
-
-def test_fields_come_by_query_or_json_part_too(ci: Ci, history, quarantined) -> None:
+def test_fields_come_by_query_or_json_part_too(ci: Ci, quarantined) -> None:
     quarantined("test_03")
     answer = ci.raw(report(**FLAKY), "?exit_code=1&runner=jest&branch=main&build_id=q").json()
     assert (answer["runner"], answer["passed"]) == ("jest", True)
@@ -557,22 +443,9 @@ def test_fields_come_by_query_or_json_part_too(ci: Ci, history, quarantined) -> 
     assert codes(answer) == ["killed_by_signal"]
 
 
-def test_errors_are_those_of_uploads(ci: Ci, upload_token: str, read_token: str, quarantine_token: str) -> None:
-    assert ci.post(report(), colour="red").json()["error"]["code"] == "unknown_field"
-    assert ci.post(exit_code=1).status_code == 422
-    for token, status in ((read_token, 403), (quarantine_token, 403), ("nothing", 401)):
-        assert Ci(token).post(report()).status_code == status
-    assert Ci(upload_token, "other").post(report()).status_code == 404
-
-
-def test_another_projects_decision_is_not_found(ci: Ci, history) -> None:
+def test_another_projects_decision_is_not_found(ci: Ci) -> None:
     number = ci.ask(report(**FLAKY))["id"]
     other = project_create(slug="other", name="Other")
     stranger = Ci(token_create(project=other, name="ci", scope=Token.Scope.UPLOAD)[1], "other")
     assert stranger.get(number).status_code == stranger.get(10**9).status_code == 404
     assert stranger.get(number).content == stranger.get(10**9).content
-
-
-def test_the_gate_has_a_rate_of_its_own(ci: Ci, settings) -> None:
-    settings.GATES_PER_MINUTE = 2
-    assert [ci.post(report(), exit_code=0).status_code for _ in range(3)] == [200, 200, 429]
