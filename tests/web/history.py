@@ -1,9 +1,17 @@
 """A project's runs written out: who fails when, sent as CI would send them."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
-from ingest.models import Run
-from tests.conftest import Send
+import pytest
+
+from analytics.services import analysis_refresh
+from ingest.models import Project, Run
+from ingest.services import project_create
+from tests.conftest import Send, send_files
+from tests.furnished import FurnishedDatabases
 from tests.web.test_pages import failing, passing, report
 
 BEGAN = datetime(2026, 3, 2, 8, tzinfo=UTC)
@@ -25,3 +33,35 @@ def flaky_history(send: Send) -> list[Run]:
         good = "steady calm" if bad else "flaky steady calm"
         runs.append(sent(send, hour, bad, good, commit=f"{hour // 2:04d}" + "c" * 36, host=f"box-{hour % 2}"))
     return runs
+
+
+@dataclass(frozen=True)
+class Known:
+    """A project in which `flaky` is known to be flaky."""
+
+    project: Project
+    runs: list[Run]
+
+
+def make() -> Known:
+    project = project_create(slug="shop", name="Shop")
+    runs = flaky_history(partial(send_files, project))
+    analysis_refresh(project=project)
+    return Known(project, runs)
+
+
+@pytest.fixture(scope="module")
+def known_once(furnished_databases: FurnishedDatabases) -> Iterator[Known]:
+    """Made once a process, for modules whose tests all know it: what a test changes is rolled back."""
+    with furnished_databases.lend("known", make) as made:
+        yield made
+
+
+@pytest.fixture
+def project(known_once: Known, db: None) -> Project:
+    return Project.objects.get(pk=known_once.project.pk)
+
+
+@pytest.fixture
+def known(known_once: Known, project: Project) -> list[Run]:
+    return known_once.runs
