@@ -1,25 +1,18 @@
 """Trends: is it better than last month, and of which team is that true? The page, its files, its lists and the API agree."""
 
-from collections.abc import Iterator
-from datetime import timedelta
-
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from analytics.models import FlakySpell, TrendDay
-from analytics.services import analysis_refresh
 from dashboard.people.members import member_add
 from dashboard.people.models import Role
 from dashboard.quarantine.owners.rules import Pattern
 from dashboard.quarantine.owners.store import owner_patterns_set
 from ingest.models import Project, Test
-from tests.conftest import Send
 from tests.dashboard.openapi import Schema
 from tests.people.signed_in import browser_of
 from tests.web.analysed_project import Demo
-from tests.web.history import BEGAN, sent
 from tests.web.listing import queries_of, rows_of, table_of, words_of
 
 
@@ -129,48 +122,6 @@ def test_pages_ask_the_database_as_often_for_many_teams_and_projects(owned: Demo
     for place in range(3):
         Project.objects.create(slug=f"more-{place}", name=f"More {place}")
     assert queries_of(reader, reverse("instance_trends")) == few <= 12
-
-
-# -- what is stored ----------------------------------------------------------------------------------------------
-
-
-def history(send: Send, days: int = 45) -> Iterator[None]:
-    """A run each half day, two of a commit; `early` is flaky for three weeks, then clean."""
-    for half in range(2 * days):
-        bad = {"early": "no"} if half < 42 and half % 2 else {}
-        sent(send, 12 * half, bad, "steady" if bad else "early steady", commit=f"{half // 2:04d}" + "c" * 36)
-        yield
-
-
-def test_a_test_that_stopped_flaking_is_fixed_and_a_second_analysis_writes_nothing_anew(
-    project: Project, send: Send
-) -> None:
-    list(history(send))
-    analysis_refresh(project=project)
-    stored = [rows_stored(model, project) for model in (TrendDay, FlakySpell)]
-    analysis_refresh(project=project)
-    assert stored == [rows_stored(model, project) for model in (TrendDay, FlakySpell)]
-    assert [len(rows) for rows in stored] == [45, 1]
-    spell = FlakySpell.objects.get(project=project)
-    assert spell.last.date() == (BEGAN + timedelta(hours=12 * 41)).date()
-    assert spell.until is not None and spell.last < spell.until and not spell.seen, "it may have been flaky before"
-
-
-def rows_stored(model: type[TrendDay] | type[FlakySpell], project: Project) -> set[int]:
-    return set(model.objects.filter(project=project).values_list("pk", flat=True))
-
-
-def test_days_before_the_window_stay_and_those_in_it_are_replaced(project: Project, send: Send) -> None:
-    list(history(send))
-    before, inside = BEGAN.date() - timedelta(days=30), BEGAN.date() + timedelta(days=5)
-    counts = {"runs": 7, "failed": 3, "flaky": 2, "seconds": 1.0, "rerun_seconds": 0.0}
-    for day in (before, inside):
-        TrendDay.objects.create(project=project, day=day, environment="gone", branch="~default", **counts)
-    old = FlakySpell.objects.create(project=project, number=0, since=BEGAN - timedelta(days=40), last=BEGAN)
-    analysis_refresh(project=project)
-    assert TrendDay.objects.filter(environment="gone").values_list("day", flat=True).get() == before
-    spells = FlakySpell.objects.filter(project=project)
-    assert [spell.since for spell in spells if spell.number == old.number] == [old.since]
 
 
 def test_before_the_first_analysis_the_page_says_what_to_do(page: Client, project: Project) -> None:
