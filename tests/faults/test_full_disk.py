@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.faults.server import Server, assert_each_counted_once, running, send_all, until
+from tests.faults.server import NEVER, ONE_OF_EACH, Server, assert_each_counted_once, running, send_all, until
 
 pytestmark = pytest.mark.processes
 MEGABYTES = 320
@@ -32,7 +32,7 @@ def disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def server(disk: Path) -> Iterator[Server]:
-    with running(disk) as started:
+    with running(disk, ANALYSIS_DELAY_SECONDS=NEVER, **ONE_OF_EACH) as started:
         yield started
 
 
