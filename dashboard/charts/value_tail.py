@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, log, log10
 from statistics import median
+from typing import Any
 
 from dashboard.charts import palette
 from dashboard.charts.figure import Figure, Table, Trace, bars, figure, note, scatter
@@ -62,13 +63,12 @@ def _equal_bins(values: Sequence[float]) -> list[_Bin]:
 
 def _histogram(data: ValueTail) -> Trace:
     bins = _bins(data)
-    if data.is_wide:
-        centres = [exp((log(each.start) + log(each.end)) / 2) for each in bins]
-    else:
-        centres = [each.start / 2 + each.end / 2 for each in bins]
+    centres = [each.start / 2 + each.end / 2 for each in bins]
+    # On a log axis Plotly would make all bars as wide as the narrowest bin.
+    widths: dict[str, Any] = {"width": [each.end - each.start for each in bins]} if data.is_wide else {}
     hover = "%{y:,} runs near %{x:.4g}<extra></extra>"
     counts = [each.count for each in bins]
-    return bars(centres, counts, "values", palette.MAIN, yaxis="y2", hovertemplate=hover)
+    return bars(centres, counts, "values", palette.MAIN, yaxis="y2", hovertemplate=hover, **widths)
 
 
 def _seen(data: ValueTail) -> Trace:

@@ -396,6 +396,10 @@ def test_values_far_apart_are_shown_by_powers_of_ten() -> None:
     values = tuple(10.0 ** (place / 25) for place in range(101))
     wide = value_tail.ValueTail(values, 100.0, 100_000.0, False)
     figure = drawn(value_tail.chart(wide))
+    bars = next(trace for trace in figure["data"] if trace["type"] == "bar")
+    ends = [(x - width / 2, x + width / 2) for x, width in zip(bars["x"], bars["width"], strict=True)]
+    assert ends[0][0] == pytest.approx(min(values), rel=1e-3) and ends[-1][1] == pytest.approx(max(values), rel=1e-3)
+    assert [end for _, end in ends[:-1]] == pytest.approx([start for start, _ in ends[1:]], rel=1e-3)
     layout, counts = figure["layout"], figure["data"][0]["y"]
     assert layout["xaxis"]["type"] == "log" and [shape["x0"] for shape in layout["shapes"]] == [100.0, 100_000.0]
     assert [note["x"] for note in layout["annotations"]] == pytest.approx([2.0, 5.0])
