@@ -29,6 +29,7 @@ def as_json(findings: Findings, root: str, keeps_seeds: bool) -> dict[str, Any]:
         "stopped": findings.stopped,
         "notes": findings.notes,
         "stored": answer.get("stored", 0),
+        "why_not_stored": answer.get("why", ""),
         "url": answer.get("url", ""),
         "sites": [
             {**site, "patch": patch_of(root, site) if site["conclusion"]["proposal"]["word"] == "write" else None}

@@ -152,6 +152,7 @@ def _print(options: argparse.Namespace, found: Sequence[Findings], bodies: Seque
         text += _months(findings, body)
         text += [f"The change is in {written}; apply it with: git apply {written}"] if written else []
         text += [body["url"]] if body["url"] and body["stored"] else []
+        text += [f"The values are not kept. {body['why_not_stored']}"] if body["why_not_stored"] else []
         for line in text:
             console.write(_indented(line))
 

@@ -12,7 +12,7 @@ from flakeboard.bounds.series import Measurement
 from flakeboard.commands import bounds
 from flakeboard.values.sites import Site
 
-from ingest.models import ValueSeries
+from ingest.models import Project, ValueSeries
 from tests.api_client import Program
 from tests.conftest import Send
 from tests.lab.values.test_values_api import report
@@ -92,6 +92,15 @@ def test_bound_is_measured_told_kept_and_written_as_a_patch(
     assert "-    assert x < 1.645\n" in diff and (tmp_path / "tests" / "test_a.py").read_text() == SOURCE
     assert board[-1] == "values?keep=1" and set(board[:-1]) <= {"values?keep=0"}
     assert ValueSeries.objects.get().runs >= 100
+
+
+def test_values_of_a_test_that_no_report_named_are_not_kept_and_that_is_said(
+    board: list[str], project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["bounds", "tests/test_a.py::test_random"]) == 0
+    text = capsys.readouterr().out
+    assert "The values are not kept. No report has named this test yet: send one first." in text
+    assert not ValueSeries.objects.exists()
 
 
 def test_scan_takes_only_tests_whose_values_vary(
