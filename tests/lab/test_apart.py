@@ -1,4 +1,5 @@
-"""Experiments stay apart: with twenty of them and without, everything else that the product says is the same."""
+"""Experiments stay apart: with some of them (twenty in `make whole`) and without, everything else that the product says is
+the same."""
 
 import re
 from collections.abc import Iterator
@@ -21,11 +22,12 @@ from tests.access.conftest import committed, world
 from tests.access.walking import Address, addresses, ask
 from tests.access.world import World
 from tests.dashboard.analysed import BEGAN, QUIET
+from tests.extent import repeats, slice_of
 from tests.lab.experiments import begin, send_orders
 
 __all__ = ["committed", "world"]
 
-EXPERIMENTS = 20
+EXPERIMENTS = repeats(4, 20)
 OF_THE_LABORATORY = {
     *("orders", "experiments", "experiment", "api-orders", "api-experiments", "api-experiment"),
     *("api-experiments-due", "api-dependencies", "api-orders-next"),
@@ -35,6 +37,8 @@ TRUE_OF_ALL = {"retention", "api-export"}
 """How much the disk holds, and the whole project as a file: with experiments there is more, and both say so."""
 OF_EACH_TEST = ("test", "api-test", "api-rerun")
 NEW = "only_in_experiments"
+FAILED = {"quiet_03", "quiet_00", "flaky", NEW}
+"""In every experiment."""
 _IDS = 770_000_000
 _MOMENT = datetime(2026, 3, 1, tzinfo=UTC)
 _TOKEN = re.compile(rb'name="csrfmiddlewaretoken" value="[^"]*"')
@@ -72,8 +76,7 @@ def experiment(project: Project, number: int) -> None:
     """Stable, flaky and quarantined tests fail, in orders that CI has never seen, and one test is new."""
     key, tests = f"e{number}", [*reversed(QUIET), "victim", "polluter", "flaky", NEW]
     announced = begin(project, key, revision={"commit": f"{number:040x}", "branch": "main"})
-    failed = {"quiet_03", "quiet_00", "flaky", NEW}
-    files = [whole_order(key, round_, tests[round_:] + tests[:round_], failed) for round_ in range(3)]
+    files = [whole_order(key, round_, tests[round_:] + tests[:round_], FAILED) for round_ in range(3)]
     upload = send_orders(announced, *files, at=BEGAN + timedelta(days=number + 1))
     assert upload.state == Upload.State.PROCESSED, upload.error
     found = {
@@ -99,8 +102,11 @@ def refreshed(project: Project) -> Analysis:
 
 
 def requests(project: Project) -> Iterator[tuple[str, Address, dict[str, int]]]:
-    """Every address of the project that can be read, and of some every test."""
-    numbers = Test.objects.filter(project=project, seen_in_ci=True).order_by("number").values_list("number", flat=True)
+    """Every address of the project that can be read, and of some every test: those that experiments tell of, and others."""
+    tests = Test.objects.filter(project=project, seen_in_ci=True).order_by("number")
+    named = set(tests.filter(name__in=FAILED | {"victim", "polluter"}).values_list("number", flat=True))
+    others = tests.exclude(number__in=named).values_list("number", flat=True)
+    numbers = sorted(named | set(slice_of(list(others), 5)))
     for address in addresses():
         if "slug" in address.parts and address.name not in OF_THE_LABORATORY | TRUE_OF_ALL:
             for number in numbers if address.name in OF_EACH_TEST else [None]:
@@ -135,9 +141,10 @@ def said(world: World, project: Project) -> dict[str, Said]:
 
 
 def decided(project: Project) -> list[object]:
-    """What the gate answers to every upload, had it been red, and what the policy does."""
+    """What the gate answers to uploads, had they been red, and what the policy does."""
     answers: list[object] = []
-    for upload in Upload.objects.filter(project=project, experiment=None).order_by("pk"):
+    uploads = list(Upload.objects.filter(project=project, experiment=None).order_by("pk"))
+    for upload in slice_of(uploads, 12):
         decision = gate_decide(decision=gate_ask(upload=upload, exit_code=1, runner="pytest"))
         answers.append((decision.passed, decision.sentence, decision.reasons, decision.notes, decision.failing))
     policy_apply(project_id=project.pk)
