@@ -1,5 +1,7 @@
 """Can this database be used? Asked once at the start of each process, and answered by one line where it cannot."""
 
+import warnings
+
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db import Error, NotSupportedError, connection
@@ -42,7 +44,9 @@ def _pending_migrations() -> list[str]:
 
 def _connections_allowed() -> int:
     """What the server, the database and the role leave to us; a limit of -1 is none."""
-    with connection.cursor() as cursor:
+    with warnings.catch_warnings(), connection.cursor() as cursor:
+        # Django warns of queries before its applications are loaded. This one asks nothing of them, and is meant.
+        warnings.filterwarnings("ignore", "Accessing the database during app initialization", RuntimeWarning)
         cursor.execute(
             "SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int, "
             "(SELECT datconnlimit FROM pg_database WHERE datname = current_database()), "

@@ -1,6 +1,7 @@
 """A database that cannot be used is one line that says what to do."""
 
 import pytest
+from django.apps import apps
 from django.conf import settings
 from django.db import connection
 
@@ -13,6 +14,14 @@ pytestmark = pytest.mark.django_db
 def test_the_database_of_the_tests_will_do() -> None:
     database_check.check(connections=database_check.web_connections(), migrated=True)
     assert database_check.web_connections() == settings.WEB_CONCURRENCY * settings.WEB_THREADS
+
+
+def test_before_the_application_is_loaded_it_warns_of_nothing(
+    monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
+) -> None:
+    monkeypatch.setattr(apps, "ready", False)
+    database_check.check()
+    assert not recwarn.list
 
 
 def test_an_old_postgresql_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
