@@ -173,7 +173,8 @@ def _hidden(found: Analysis) -> Finding:
     """How many flaky tests there are at least, those included that have not failed yet."""
     flaky = found.failed.is_flaky
     counts = hidden(found.failed.rates.failed[flaky])
-    return {"found": counts.found, "once": counts.once, "twice": counts.twice, "at_least": int(counts.at_least)}
+    at_least = counts.within(int(np.count_nonzero(found.window.first >= 0)))
+    return {"found": counts.found, "once": counts.once, "twice": counts.twice, "at_least": at_least}
 
 
 def _masked_by_month(found: Analysis) -> list[Finding]:

@@ -20,6 +20,11 @@ class Hidden:
         """Chao's lower bound in its bias-corrected form: many tests seen once mean that more were not seen at all."""
         return self.found + self.once * (self.once - 1) / (2 * (self.twice + 1))
 
+    def within(self, tests: int) -> int:
+        """The bound, of so many tests. It takes them to fail independently: where many failed once in the same run, it can
+        be above all that there are. Then it says nothing, and what was found stands."""
+        return int(self.at_least) if self.at_least <= tests else self.found
+
 
 def hidden(failed: Ints) -> Hidden:
     """From the number of runs that each flaky test failed."""
