@@ -21,12 +21,14 @@ def _answer(request: HttpRequest, status: int, code: str, title: str, sentence: 
 
 
 def _answer_in_project(request: HttpRequest, status: int, code: str, title: str, sentence: str) -> HttpResponse:
-    """With the navigation of the project in the address, where the person may see that; else without."""
-    project = _project(request)
-    if project is None:
-        return _answer(request, status, code, title, sentence)
+    """With the navigation of the project in the address, where the person may see that, else of the instance."""
+    project, user = _project(request), getattr(request, "user", None)
     context = {"project": project, "title": title, "sentence": sentence}
-    return render(request, "project/error.html", context, status=status)
+    if project is not None:
+        return render(request, "project/error.html", context, status=status)
+    if user is None or not user.is_authenticated or request.path.startswith("/api/"):
+        return _answer(request, status, code, title, sentence)
+    return render(request, "error_signed_in.html", context, status=status)
 
 
 def _project(request: HttpRequest) -> Project | None:

@@ -69,7 +69,7 @@ def test_a_foreign_project_is_answered_as_one_that_is_missing(world: World) -> N
             for method in _taken(address, "GET", "POST"):
                 there, nowhere = (ask(world, address, method, who, slug=slug) for slug in ("shop", "nowhere"))
                 assert there.status_code == nowhere.status_code, (who, method, address.route)
-                assert there.content == nowhere.content, (who, method, address.route)
+                assert _CSRF.sub(b"", there.content) == _CSRF.sub(b"", nowhere.content), (who, method, address.route)
 
 
 def test_what_another_project_has_is_answered_as_what_is_missing(world: World) -> None:
