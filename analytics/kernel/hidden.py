@@ -21,8 +21,8 @@ class Hidden:
         return self.found + self.once * (self.once - 1) / (2 * (self.twice + 1))
 
     def within(self, tests: int) -> int:
-        """The bound, of so many tests. It takes them to fail independently: where many failed once in the same run, it can
-        be above all that there are. Then it says nothing, and what was found stands."""
+        """The bound, of so many tests. It takes them to fail independently: where many failed once in the same run,
+        it can be above all that there are. Then it says nothing, and what was found stands."""
         return int(self.at_least) if self.at_least <= tests else self.found
 
 
