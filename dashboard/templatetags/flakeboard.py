@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 from django import template
@@ -10,7 +11,7 @@ from django.http import HttpRequest
 from django.template.context import RequestContext
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils.html import escape, format_html, format_html_join
+from django.utils.html import conditional_escape, escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from analytics import wording
@@ -48,16 +49,14 @@ def when(moment: datetime | None, clock: bool = False) -> SafeString | str:
     if moment is None:
         return "never"
     utc = moment.astimezone(UTC)
-    return format_html(
-        '<time datetime="{}" title="{} UTC" data-when{}>{} UTC</time>',
-        utc.isoformat(),
-        f"{utc:%Y-%m-%d %H:%M:%S}",
-        SafeString('="clock"' if clock else ""),
-        f"{utc:%Y-%m-%d %H:%M}",
+    exact, kind = f"{utc:%Y-%m-%d %H:%M:%S}", '="clock"' if clock else ""
+    return SafeString(
+        f'<time datetime="{utc.isoformat()}" title="{exact} UTC" data-when{kind}>{exact.rpartition(":")[0]} UTC</time>'
     )
 
 
 @register.simple_tag
+@cache
 def mark(shape: str, label: str = "") -> SafeString:
     """A shape from the sprite in base.html. Colour is never the only sign, and neither is shape: give a label."""
     hidden = format_html('<span class="visually-hidden">{}</span>', label) if label else ""
@@ -67,6 +66,7 @@ def mark(shape: str, label: str = "") -> SafeString:
 
 
 @register.simple_tag
+@cache
 def verdict(value: int) -> SafeString:
     name = Verdict(value).name.lower()
     return format_html('<span class="verdict verdict-{}">{} {}</span>', name, mark(name), name)
@@ -79,6 +79,7 @@ def upload_state(state: str) -> SafeString:
 
 
 @register.simple_tag
+@cache
 def state(name: str) -> SafeString:
     """What is concluded of a test: a shape and a word."""
     known = State[name.upper()].name.lower()
@@ -157,15 +158,26 @@ def file_label(name: str) -> str:
 
 
 @register.simple_tag
-def cell_words(cell: str) -> str:
-    """A cell of a chart's table, with links to what a click on the picture opens."""
+def table_rows(rows: Sequence[Sequence[str]]) -> SafeString:
+    """The body of a chart's table: a page has hundreds of cells, too many for a template's loops."""
+    return SafeString("".join(f"<tr>{_cells(row)}</tr>" for row in rows))
+
+
+def _cells(row: Sequence[str]) -> str:
+    first, *others = map(_cell_words, row)
+    cells = "".join(f'<td class="fb-text">{words}</td>' for words in others)
+    return f'<th scope="row" class="fw-normal fb-text">{first}</th>{cells}'
+
+
+def _cell_words(cell: str) -> str:
+    """With links to what a click on the picture opens."""
     if not isinstance(cell, Links):
-        return cell
+        return conditional_escape(cell)
     parts = (
         format_html('<a href="{}">{}</a>', address, words) if address else escape(words)
         for words, address in cell.links
     )
-    return SafeString(", ".join(parts))
+    return ", ".join(parts)
 
 
 # -- numbers -----------------------------------------------------------------------------------------------------
@@ -203,8 +215,9 @@ def money(amount: float, currency: str) -> str:
 
 
 @register.simple_tag
-def money_interval(found: Money, currency: str) -> str:
-    return f"{_amount(found.low)} – {money(found.high, currency)}"
+def money_interval(found: Money) -> str:
+    """Both ends, below an amount that names the currency."""
+    return f"{_amount(found.low)} – {_amount(found.high)}"
 
 
 def _amount(amount: float) -> str:

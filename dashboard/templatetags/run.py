@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from django import template
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from dashboard.builds.addresses import build_path
@@ -29,6 +29,12 @@ _ENDS = {
 def run_end(end: str) -> SafeString:
     shape, label = _ENDS[end]
     return format_html('<span class="verdict verdict-{}">{} {}</span>', shape, mark(shape), label)
+
+
+@register.simple_tag
+def environment(of_run: Mapping[str, object]) -> SafeString:
+    """What a run ran on, a label each."""
+    return format_html_join(" ", '<span class="fb-label"><bdi>{}={}</bdi></span>', of_run.items())
 
 
 @register.filter

@@ -10,6 +10,7 @@ from django.test import Client
 from dashboard.ops.start_message import sign_in_address
 from dashboard.people.models import AuditEntry, Bucket, SignedIn
 from dashboard.people.tokens import personal_token_make
+from dashboard.templatetags.sessions import device
 from tests.people.conftest import PASSWORD, People
 
 
@@ -89,6 +90,20 @@ def test_signing_in_failing_and_out_are_written_down_without_the_password(people
     signed_in().post("/sign-out")
     assert actions() == ["sign_in.failed", "sign_in", "sign_out"]
     assert "secret" not in str(list(AuditEntry.objects.values()))
+
+
+@pytest.mark.parametrize(
+    ("agent", "shown"),
+    [
+        ("Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0", "Firefox on Linux"),
+        ("Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36 Chrome/126.0 Safari/537.36 Edg/126.0", "Edge on Windows"),
+        ("Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) Version/17.5 Safari/604.1", "Safari on iPhone"),
+        ("curl/8.5.0", "curl/8.5.0"),
+        ("", "unknown"),
+    ],
+)
+def test_a_device_is_named_by_its_browser_and_system(agent: str, shown: str) -> None:
+    assert device(agent) == shown
 
 
 def test_sessions_are_listed_and_ended_one_by_one(people: People) -> None:
