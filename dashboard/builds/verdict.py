@@ -86,7 +86,7 @@ def verdict_of(ends: Sequence[End], missing: Sequence[str]) -> Verdict:
 
 _SENTENCES = {
     End.HELD: "The gate held back {}: {}.",
-    End.FAILED: "The gate was not asked about all that failed in {}: {}.",
+    End.FAILED: "The gate was not asked about all failures of {}: {}.",
     End.INCOMPLETE: "Not all results of {} are there: {}.",
     End.GONE: "The reports of {} are no longer kept: {}.",
     End.EXCUSED: "The gate let {} pass in spite of failures: {}.",

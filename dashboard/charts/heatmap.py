@@ -86,7 +86,7 @@ def chart(data: Heatmap) -> Figure | None:
     drawn = figure(
         [_cells(data), *_legend()],
         height=max(24 * len(data.tests), 60) + 110,
-        xaxis={"title": {"text": "runs, newest right"}, "showgrid": False, "zeroline": False, **_run_ticks(data)},
+        xaxis={"showgrid": False, "zeroline": False, **_run_ticks(data)},
         yaxis={"showgrid": False, "zeroline": False, "automargin": True, **names},
     )
     if not data.base:

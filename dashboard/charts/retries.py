@@ -55,7 +55,7 @@ def chart(data: Retries) -> Figure | None:
         x=[step.minutes if timed else step.n for step in steps],
         y=[step.cleared.share for step in steps],
         mode="lines+markers+text",
-        text=[f"n = {step.n}" for step in steps],
+        text=[str(step.n) for step in steps],
         textposition="bottom right",
         cliponaxis=False,
         line={"color": palette.MAIN, "width": 2},

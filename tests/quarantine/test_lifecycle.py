@@ -130,7 +130,7 @@ def test_days_are_told_as_people_count_them(days: float, words: str) -> None:
 
 def test_page_and_api_show_it(history: Project, browser: Client, read_token: str, schema: Schema) -> None:
     page = browser.get("/projects/shop/quarantine/lifecycle").content.decode()
-    assert "Of 5 tests ever quarantined <strong>1</strong> was fixed" in page and "1 of 3 fixes came back." in page
+    assert "Of 5 tests ever quarantined <strong>1</strong> stayed fixed" in page and "1 of 3 fixes came back." in page
     assert "not known: 4 of 5 are not fixed so far; of the 1 fixed alone 7 (mean 7)" in page
     assert "1 deleted or disabled" in page and "2026-02" in page
     body = Program(read_token).read("lifecycle")

@@ -47,7 +47,7 @@ def test_a_flaky_test_that_blocks_is_quarantined_or_proposed_as_the_mode_says() 
     step = planned(FLAKY).steps[0]
     assert step.needed == 120
     assert step.reason == (
-        "It passed and failed on the same code 3 times, failed 4 of 100 runs (at least 1.00%) and blocked 2 runs."
+        "It passed and failed on the same code 3 times, failed 4 of 100 runs (at least 1 %) and blocked 2 runs."
     )
 
 
@@ -75,7 +75,7 @@ def test_it_says_why_flaky_tests_are_left_alone() -> None:
     quiet = [replace(FLAKY, number=number, blocked=0) for number in (2, 3)]
     stable = replace(FLAKY, number=4, state=Concluded.STABLE)
     said = planned(FLAKY, *quiet, replace(FLAKY, number=5, evidence=1), stable).left_out_sentence
-    assert said == "Flaky tests that it leaves alone: 2 blocked too few runs, 1 have too little evidence."
+    assert said == "Flaky tests that it leaves alone: 2 (blocked too few runs), 1 (too little evidence)."
     assert planned(FLAKY).left_out_sentence == ""
 
 
@@ -118,7 +118,7 @@ def test_what_is_not_known_of_a_test_speaks_for_nothing() -> None:
     ):
         assert not fits(replace(DEFAULTS, **{least: 1}), replace(FLAKY, **{known: getattr(bare, known)}), NOW)
     assert _why(bare) == (
-        "It passed and failed on the same code 0 times, failed 0 of 0 runs (at least 0.00%) and blocked 0 runs."
+        "It passed and failed on the same code 0 times, failed 0 of 0 runs (at least 0 %) and blocked 0 runs."
     )
     assert (bare.cost, bare.clean) == (0, 0)
     unclean = NewestQuarantine(5, State.ACTIVE, (1,))

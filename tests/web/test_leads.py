@@ -502,10 +502,10 @@ def test_the_life_of_flaky_tests_in_a_sentence() -> None:
     still_open = Life(3, begun, Outcome.OPEN, None)
     assert lived() == "No test was quarantined yet[quarantine], so none was fixed."
     assert lived(fixed, back, still_open) == (
-        "Of 3 tests ever quarantined 2 were fixed[fix]; half of them within 9 days.[time_to_fix] 1 of 3 fixes came back."
+        "Of 3 tests ever quarantined 2 stayed fixed[fix]; half of them within 9 days.[time_to_fix] 1 of 3 fixes came back."
     )
     assert lived(still_open, replace(still_open, number=4), fixed) == (
-        "Of 3 tests ever quarantined 1 was fixed[fix]; how long a fix takes is not known yet: 2 were not.[time_to_fix] "
+        "Of 3 tests ever quarantined 1 stayed fixed[fix]; too few to say how long a fix takes.[time_to_fix] "
         "0 of 1 fix came back."
     )
 
@@ -655,8 +655,9 @@ def test_notifications_say_who_hears_and_what_fails(channels: int, failing: int,
 
 
 def test_members_say_who_can_read_the_project() -> None:
-    administrators = "nobody else can read the project, except instance administrators."
-    assert project_leads.members_lead(1, public=False) == f"1 person is a member; {administrators}"
+    administrators = "only administrators of the instance can read the project."
+    assert project_leads.members_lead(0, public=False) == f"Nobody is a member yet: {administrators}"
+    assert project_leads.members_lead(1, public=False) == f"1 person is a member: besides them, {administrators}"
     everybody = "anyone who reaches this server can read the project."
     assert project_leads.members_lead(2, public=True) == f"2 people are members, and {everybody}"
 

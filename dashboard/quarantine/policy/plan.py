@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from analytics.kernel.flakiness import State as Concluded
+from analytics.wording import percent
 from dashboard.quarantine.policy.settings import Group, PolicyMode, PolicySettings
 from dashboard.quarantine.states import LIVE, Action, State
 
@@ -104,7 +105,7 @@ class Plan:
         """Why so many flaky tests are left alone: the first condition that each does not meet."""
         if not self.left_out:
             return ""
-        reasons = ", ".join(f"{count:,} {reason}" for reason, count in self.left_out)
+        reasons = ", ".join(f"{count:,} ({reason})" for reason, count in self.left_out)
         return f"Flaky tests that it leaves alone: {reasons}."
 
 
@@ -220,7 +221,7 @@ def _left_out(
     for candidate in candidates:
         if candidate.state is not Concluded.FLAKY:
             continue
-        held_already = "had a quarantine or have one" if candidate.number in taken else ""
+        held_already = "quarantined now or lately" if candidate.number in taken else ""
         if reason := held_already or unmet(settings, candidate, moment.now):
             reasons[reason] += 1
     return tuple(reasons.most_common())
@@ -278,12 +279,12 @@ def unmet(settings: PolicySettings, candidate: Candidate, now: datetime) -> str:
     """The first condition of the policy that a test does not meet, in words; empty where it meets all."""
     since, age = candidate.flaky_since, timedelta(days=settings.least_age_days)
     conditions = (
-        (candidate.state is Concluded.FLAKY, "are not flaky"),
-        (candidate.evidence >= settings.least_evidence, "have too little evidence"),
-        (candidate.low >= settings.least_rate, "fail too rarely"),
+        (candidate.state is Concluded.FLAKY, "not flaky"),
+        (candidate.evidence >= settings.least_evidence, "too little evidence"),
+        (candidate.low >= settings.least_rate, "fails too rarely"),
         (candidate.blocked >= settings.least_blocked, "blocked too few runs"),
-        (candidate.default_failures >= settings.least_default_failures, "failed too rarely on the default branch"),
-        (since is not None and now - since >= age, "have not been flaky for long enough"),
+        (candidate.default_failures >= settings.least_default_failures, "too few failures on the default branch"),
+        (since is not None and now - since >= age, "not flaky for long enough"),
     )
     return next((words for holds, words in conditions if not holds), "")
 
@@ -292,7 +293,7 @@ def _why(candidate: Candidate) -> str:
     runs = "1 run" if candidate.blocked == 1 else f"{candidate.blocked:,} runs"
     return (
         f"It passed and failed on the same code {candidate.evidence:,} times, failed {candidate.failed:,} of "
-        f"{candidate.executed:,} runs (at least {candidate.low:.2%}) and blocked {runs}."
+        f"{candidate.executed:,} runs (at least {percent(candidate.low)}) and blocked {runs}."
     )
 
 

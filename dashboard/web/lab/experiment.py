@@ -29,7 +29,7 @@ KINDS = {
     ExperimentFinding.Kind.ID: "depends on what no interface promises, such as the order of a set",
     ExperimentFinding.Kind.INFRASTRUCTURE: "changes between fresh environments, never within one",
     ExperimentFinding.Kind.UNKNOWN: "failed, and was not classified",
-    ExperimentFinding.Kind.WHY: "the test that was looked into",
+    ExperimentFinding.Kind.WHY: "the test",
     ExperimentFinding.Kind.WAITS: "the test whose waits were measured",
     ExperimentFinding.Kind.VERIFY: "the test whose fix was tried",
     ExperimentFinding.Kind.BOUNDS: "the test whose bounds were measured",

@@ -42,10 +42,11 @@ def channel_limits(channel: Channel) -> list[str]:
 
 
 def members_lead(members: int, *, public: bool) -> str:
-    people = "1 person is a member" if members == 1 else f"{members:,} people are members"
+    people = {0: "Nobody is a member yet", 1: "1 person is a member"}.get(members, f"{members:,} people are members")
     if public:
         return f"{people}, and anyone who reaches this server can read the project."
-    return f"{people}; nobody else can read the project, except instance administrators."
+    others = "only" if not members else "besides them, only"
+    return f"{people}: {others} administrators of the instance can read the project."
 
 
 def trust_lead(repositories: int) -> str:

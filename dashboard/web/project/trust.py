@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.html import format_html
 
 from dashboard.ci_trust.admission import run_admit
 from dashboard.ci_trust.claims import GITHUB_ISSUER
@@ -41,8 +42,10 @@ class TrustForm(forms.Form):
     repository_id = forms.CharField(
         label="Number of the repository",
         max_length=255,
-        help_text="GitHub: `gh api repos/OWNER/NAME --jq .id`. GitLab: the project ID on its first page. "
-        "Of another issuer the whole subject.",
+        help_text=format_html(
+            "GitHub: {}. GitLab: the project ID on its first page. Other issuers: the whole subject.",
+            format_html("<code>{}</code>", "gh api repos/OWNER/NAME --jq .id"),
+        ),
     )
     name = forms.CharField(max_length=255, required=False, help_text="Only to recognise it by; its tokens correct it.")
     scope = forms.ChoiceField(label="It may", choices=TrustedRepository.SCOPES)

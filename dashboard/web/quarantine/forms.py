@@ -10,8 +10,8 @@ _PATTERNS = 50
 _LONGEST = 255
 _NAME = 64
 MODES = (
-    (Quarantine.Mode.MUTE, "mute: it runs, and its failures don't block"),
-    (Quarantine.Mode.SKIP, "skip: it is not run (discouraged: nothing tells when it is well again)"),
+    (Quarantine.Mode.MUTE, "mute: it runs and does not block"),
+    (Quarantine.Mode.SKIP, "skip: it is not run (discouraged)"),
 )
 
 
@@ -28,9 +28,13 @@ class TermsForm(forms.Form):
         help_text="Where it holds: patterns with commas between, such as release/*. Empty: all.",
     )
     environments = forms.CharField(
-        max_length=5_000, required=False, help_text="As os=linux, os=macos, python=3.12. Empty: all."
+        max_length=5_000, required=False, help_text="Such as os=linux, os=macos, python=3.12. Empty: all."
     )
-    mode = forms.ChoiceField(choices=MODES, initial=Quarantine.Mode.MUTE)
+    mode = forms.ChoiceField(
+        choices=MODES,
+        initial=Quarantine.Mode.MUTE,
+        help_text="A skipped test cannot show that it is fixed: prefer mute.",
+    )
 
     def clean_ticket_url(self) -> str:
         url: str = self.cleaned_data["ticket_url"]
@@ -85,7 +89,7 @@ class NewForm(TermsForm):
 
     field_order = ("reason", "owner", "ticket_url", "days", "branches", "environments", "mode")
     reason = forms.CharField(
-        max_length=5_000, widget=forms.Textarea(attrs={"rows": 3}), help_text="Why its failures shall not block."
+        max_length=5_000, widget=forms.Textarea(attrs={"rows": 3}), help_text="Why its failures should not block."
     )
     days = _days()
 

@@ -107,25 +107,15 @@ def lifecycle_lead(page: PageContext, found: Lifecycle) -> SafeString:
     if not found.lives:
         return format_html("No test was quarantined yet{}, so none was fixed.", page.help("quarantine"))
     of = counted(whole.fixed.whole, "test")
-    fixed = format_html(
-        "Of {} ever quarantined {} {} fixed{}", of, strong(f"{time.fixed:,}"), _was(time.fixed), page.help("fix")
-    )
+    fixed = format_html("Of {} ever quarantined {} stayed fixed{}", of, strong(f"{time.fixed:,}"), page.help("fix"))
     if isnan(time.median):
-        took = format_html(
-            "how long a fix takes is not known yet: {} not.{}",
-            f"{time.open:,} {_was(time.open)}",
-            page.help("time_to_fix"),
-        )
+        took = format_html("too few to say how long a fix takes.{}", page.help("time_to_fix"))
     else:
         days = counted(max(round(time.median), 1), "day")
         took = format_html("half of them within {}.{}", strong(days), page.help("time_to_fix"))
     back = whole.came_back
     came_back = f"{back.part:,} of {counted(back.whole, 'fix', 'fixes')} came back." if back.is_known else ""
     return joined((format_html("{}; {}", fixed, took), came_back))
-
-
-def _was(count: int) -> str:
-    return "was" if count == 1 else "were"
 
 
 # -- one quarantine ----------------------------------------------------------------------------------------------

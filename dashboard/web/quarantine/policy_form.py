@@ -8,19 +8,19 @@ from django import forms
 from dashboard.quarantine.policy.settings import BadSettings, FirstRuns, Group, PolicyMode, PolicySettings
 
 _MODES = (
-    (PolicyMode.OFF.value, "off: it rests"),
-    (PolicyMode.PROPOSE.value, "propose: it proposes, and people approve"),
-    (PolicyMode.QUARANTINE.value, "quarantine: at once, without asking"),
+    (PolicyMode.OFF.value, "off"),
+    (PolicyMode.PROPOSE.value, "propose: people approve"),
+    (PolicyMode.QUARANTINE.value, "quarantine at once"),
 )
 
 _FIRST_RUNS = (
-    (FirstRuns.WHOLE.value, "may pass, unless it looks cut short"),
+    (FirstRuns.WHOLE.value, "may pass if whole"),
     (FirstRuns.HOLD.value, "never passes"),
 )
 
 _GROUPS = (
     (Group.NONE.value, "each test by itself"),
-    (Group.SIGNATURE.value, "tests whose failures share a message"),
+    (Group.SIGNATURE.value, "tests that share a message"),
     (Group.TOGETHER.value, "tests that fail together"),
 )
 
@@ -57,7 +57,9 @@ class PolicyForm(forms.Form):
     )
     most_share = _share("At most this share of the suite", "0 to 1; one test at least.")
     days = _whole("Days that its quarantines last", "From 1 to 365.")
-    pause_days = _whole("Days of pause", "It leaves a test alone that somebody rejected, or whose quarantine expired.")
+    pause_days = _whole(
+        "Days of pause", "After a proposal was rejected or a quarantine expired, the test is left alone."
+    )
     group = forms.ChoiceField(
         label="One quarantine for",
         choices=_GROUPS,
@@ -65,20 +67,20 @@ class PolicyForm(forms.Form):
         help_text="One problem is one decision and one ticket. Each test counts for the cap.",
     )
     ticket = _yes("Open tickets", "When a quarantine becomes active, where the project has a tracker.")
-    resolve = _yes("Follow tickets", "Of ours: closed, its quarantine is fixed; opened again, it is proposed again.")
-    release = _yes("Release", "Let go what was clean long enough.")
-    reopen = _yes("Reopen", "Take back what was released or fixed and flakes again.")
+    resolve = _yes("Follow tickets", "Closing one of ours marks its quarantine fixed; reopening it proposes it again.")
+    release = _yes("Release", "End quarantines that were clean long enough.")
+    reopen = _yes("Reopen", "Quarantine again what was released or fixed and flakes again.")
     missing_share = _share("Gate: tests that a run may lack", "0 to 0.5, of what such runs usually execute.")
     first_runs = forms.ChoiceField(
         label="Gate: a run that is the first of its kind",
         choices=_FIRST_RUNS,
-        help_text="Of a job, shard or environment with fewer than three runs before it.",
+        help_text="Of a job, shard or environment with fewer than three runs before it. Whole: not cut short.",
     )
     exit_codes = forms.CharField(
         label="Gate: exit codes",
         required=False,
         max_length=1_000,
-        help_text="Where your runner's for “tests failed” differ: runner=codes, as other=3 4; pytest=1.",
+        help_text="Where your runner's for “tests failed” differ: runner=codes, such as other=3 4; pytest=1.",
     )
 
     settings: PolicySettings | None = None

@@ -100,7 +100,7 @@ def sections(failed_test: FailedTest) -> Iterator[Section]:
 
 def _signatures(failed_test: FailedTest) -> Section:
     found = failed_test.finding["signatures"]
-    names = {signature["id"]: short(signature["text"] or "no longer kept", 60) for signature in found}
+    names = {signature["id"]: short(_message(signature), 60) for signature in found}
     rows = rows_by_signature(failed_test.history, names)
     texts, when = {**names, OTHERS: "other signatures"}, (failed_test.over, failed_test.periods)
     share = trends.signature_share(failed_test.days, rows, texts, *when)
@@ -108,6 +108,7 @@ def _signatures(failed_test: FailedTest) -> Section:
         "signatures": signature_texts(failed_test.history.names, found),
         "attachments": test_attachments(failed_test.project, [name.pk for name in failed_test.history.names]),
         "failed": failed_test.row.failed,
+        "all_failures": sum(signature["failures"] for signature in found),
         "chart": draw(signature_share, share, _SHORT) if len(rows) > 1 else None,
     }
     return Section("signatures", "What its failures said", _said(found), part, open=True)
@@ -117,8 +118,14 @@ def _said(signatures: list[dict[str, Any]]) -> str:
     """How many messages there are, and the commonest."""
     if not signatures:
         return "nothing that is kept"
-    first = plain(signatures[0]["text"] or "no longer kept")
+    first = plain(_message(signatures[0]))
     return first if len(signatures) == 1 else f"{len(signatures):,} messages, mostly: {first}"
+
+
+def _message(signature: Mapping[str, Any]) -> str:
+    """Its text is gone after a while, and empty where reports give no reason."""
+    text = signature["text"]
+    return "no longer kept" if text is None else text or "no message"
 
 
 def _evidence(failed_test: FailedTest) -> Section:

@@ -175,7 +175,7 @@ def _about_when(row: TestRow, analysis: Analysis, runs: int) -> str:
 def _order(row: TestRow) -> SafeString:
     """Where to look first, of a test whose failures go with the order of tests."""
     depends = row.state in (State.FLAKY, State.SUSPECT) and row.order_kind in (OrderKind.OD, OrderKind.NDOD)
-    return _words(' It goes with <a href="{}">the order of the tests</a>.', "#orders-title") if depends else _words("")
+    return _words(' It depends on <a href="{}">the order of the tests</a>.', "#orders-title") if depends else _words("")
 
 
 def _suspect(known: LeadFacts) -> _SentenceAndAdvice:
