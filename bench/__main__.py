@@ -37,7 +37,7 @@ def _names(options: argparse.Namespace) -> list[str]:
     """What to run; to write figures, the parts that keep theirs."""
     if not options.write:
         return list(options.names)
-    parts = {name: getattr(import_module(f"bench.{name}"), "PARTS", ()) for name in options.names}
+    parts = {name: getattr(figures.module_of(name), "PARTS", ()) for name in options.names}
     return [each for name, own in parts.items() for each in ([f"{name}.{part}" for part in own] or [name])]
 
 

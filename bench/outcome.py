@@ -16,17 +16,22 @@ class Outcome:
     def good(self) -> bool:
         return (self.least is None or self.value >= self.least) and (self.most is None or self.value <= self.most)
 
-    def __str__(self) -> str:
-        bar = (
-            f"at least {self.least:g}"
-            if self.least is not None
-            else f"at most {self.most:g}"
-            if self.most is not None
-            else ""
-        )
-        judged = f"  [{'ok' if self.good else 'MISSED'}: {bar}]" if bar else f"  ({self.aim})" if self.aim else ""
+    @property
+    def bar(self) -> str:
+        if self.least is not None:
+            return f"at least {self.least:,g}"
+        return f"at most {self.most:,g}" if self.most is not None else ""
+
+    @property
+    def measured(self) -> str:
         value = f"{self.value:,.0f}" if abs(self.value) >= 1_000 else f"{self.value:.3g}"
-        return f"{self.what}: {value}{self.unit and ' ' + self.unit}{judged}"
+        return f"{value}{self.unit and ' ' + self.unit}"
+
+    def __str__(self) -> str:
+        judged = (
+            f"  [{'ok' if self.good else 'MISSED'}: {self.bar}]" if self.bar else f"  ({self.aim})" if self.aim else ""
+        )
+        return f"{self.what}: {self.measured}{judged}"
 
 
 def report(outcomes: list[Outcome]) -> int:

@@ -1,7 +1,8 @@
 """Figures of the docs: a run writes them between markers and keeps them, so that a test sees when both differ.
 
 `python -m bench bounds --write` measures, keeps what it measured in `bench/figures/`, and writes the tables of
-`docs/*.md` that are made of it. A part of a benchmark that has a table says with `table` how it reads."""
+`docs/*.md` that are made of it. A benchmark whose table is more than a line for each figure says with `table` how it
+reads."""
 
 import json
 import re
@@ -9,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 from bench.outcome import Outcome
 
@@ -29,15 +31,36 @@ def keep(name: str, outcomes: Sequence[Outcome], folder: Path = KEPT) -> None:
     (folder / f"{name}.json").write_text(f"[\n{lines}\n]\n")
 
 
+def outcomes(name: str, folder: Path = KEPT) -> list[Outcome]:
+    return [Outcome(**row) for row in json.loads((folder / f"{name}.json").read_text())]
+
+
 def kept(name: str, folder: Path = KEPT) -> Figures:
-    rows = json.loads((folder / f"{name}.json").read_text())
-    return {row["what"]: row["value"] for row in rows}
+    return {outcome.what: outcome.value for outcome in outcomes(name, folder)}
+
+
+def module_of(name: str) -> ModuleType | None:
+    """The module of a benchmark or of a part of one; None where it has another name than the command."""
+    try:
+        return import_module(f"bench.{name}")
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith("bench."):
+            raise
+        return None
 
 
 def table(name: str, folder: Path = KEPT) -> str:
     """The table of a part, by its last run."""
-    lines = import_module(f"bench.{name}").table(kept(name, folder))
+    if own := getattr(module_of(name), "table", None):
+        lines = own(kept(name, folder))
+    else:
+        lines = ["| what | measured | bar |", "|---|---|---|", *map(_line, outcomes(name, folder))]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _line(outcome: Outcome) -> str:
+    missed = "" if outcome.good else ", **missed**"
+    return f"| {outcome.what.strip()} | {outcome.measured}{missed} | {outcome.bar or outcome.aim} |"
 
 
 def write(pages: Path = DOCS, folder: Path = KEPT) -> None:

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from bench import figures
 from bench.outcome import Outcome
 
@@ -26,3 +28,32 @@ def test_a_run_rewrites_its_own_table_alone(tmp_path: Path) -> None:
     assert block[2] == figures.table(name, tmp_path) != figures.table(name)
     text = page.read_text()
     assert text.startswith("before\n<!--") and text.endswith("-->\nafter\n") and "old" not in text
+
+
+def test_a_benchmark_without_a_table_of_its_own_has_a_line_a_figure(tmp_path: Path) -> None:
+    measured = [
+        Outcome("results a second", 123_456.7, least=150_000),
+        Outcome("  the first time", 0.25, "s", most=3),
+        Outcome("cases", 40, aim="as many as there are"),
+    ]
+    figures.keep("client", measured, tmp_path)
+    assert figures.table("client", tmp_path).splitlines() == [
+        "| what | measured | bar |",
+        "|---|---|---|",
+        "| results a second | 123,457, **missed** | at least 150,000 |",
+        "| the first time | 0.25 s | at most 3 |",
+        "| cases | 40 | as many as there are |",
+    ]
+
+
+def test_a_package_that_is_missing_is_not_taken_for_a_benchmark_without_a_table(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert figures.module_of("client") is None and figures.module_of("orders.peers") is None
+
+    def lacking(name: str) -> None:
+        raise ModuleNotFoundError("No module named 'lxml'", name="lxml")
+
+    monkeypatch.setattr(figures, "import_module", lacking)
+    with pytest.raises(ModuleNotFoundError):
+        figures.module_of("reader")
