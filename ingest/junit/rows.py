@@ -124,7 +124,7 @@ class Rows:
 
     def _add_columns(self, classes: list[str], names: list[str], times: list[str], place: Place) -> bool:
         """Make rows without a loop. Returns False if a test is repeated, or a time or name needs a closer look."""
-        durations = plain_durations(times) if times else [nan] * len(names)
+        durations = (plain_durations(times) or _odd_durations(times)) if times else [nan] * len(names)
         if durations is None or "" in names or place.dialect.browser_in_names:
             return False
         walk = self._walk(place)
@@ -389,6 +389,6 @@ def plain_durations(times: list[str]) -> list[float] | None:
     try:
         seconds = list(map(float, times))
     except ValueError:
-        return _odd_durations(times)
+        return None
     total = sum(seconds)
     return seconds if total == total and min(seconds) >= 0.0 and max(seconds) < LONGEST else None
