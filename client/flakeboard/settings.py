@@ -13,6 +13,8 @@ from flakeboard.secret import Secret
 from flakeboard.server.id_token import id_token_from
 
 SECONDS = 120.0
+CACHE_FOLDER = "FLAKEBOARD_CACHE"
+"""Names the folder in which the list of quarantines is kept."""
 
 
 @dataclass(frozen=True)

@@ -154,6 +154,51 @@ def test_output_passes_through_and_options_behind_the_dashes_are_the_commands(
     assert "err" in done.stdout
 
 
+# -- what is loaded when -------------------------------------------------------------------------------------------
+
+_WAITS_FOR_THE_CLIENT = """
+import os, sys, time
+from flakeboard.commands import run
+from flakeboard.runners import process
+
+late = ("http.client", "xml.etree.ElementTree", "flakeboard.gate.judgement")
+before = [name for name in late if name in sys.modules]
+waits = "import os, time\\nwhile not os.path.exists('loaded'): time.sleep(0.01)"
+
+def load():
+    run._load_judgement()
+    open("loaded", "w").close()
+
+result = process.run([sys.executable, "-c", waits], meanwhile=load)
+print(before, result.code, [name for name in late if name not in sys.modules])
+"""
+
+
+def test_what_follows_the_command_is_loaded_while_it_runs(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", _WAITS_FOR_THE_CLIENT]
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environ_with(), capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.stdout == "[] 0 []\n", done.stderr
+
+
+_GONE_MEANWHILE = """
+import sys
+from flakeboard import cli
+
+sys.modules["flakeboard.gate.judgement"] = None  # as where the command removed the client
+sys.exit(cli.main(["run", "--report", "report.xml", "--", sys.executable, "-c", "import sys; sys.exit(3)"]))
+"""
+
+
+def test_a_client_that_is_gone_after_the_command_leaves_its_exit_code(tmp_path: Path, server: Misbehaving) -> None:
+    command = [sys.executable, "-c", _GONE_MEANWHILE]
+    environ = environ_with(**server.environ())
+    done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 3
+    assert "Flakeboard was not asked: its client cannot be loaded" in done.stdout + done.stderr
+
+
 # -- signals -----------------------------------------------------------------------------------------------------
 
 

@@ -19,9 +19,8 @@ from flakeboard.plugin import advice
 from flakeboard.problems import Problem
 from flakeboard.reports.junit import FAILED, Case
 from flakeboard.server.api import Api
-from flakeboard.settings import Settings
+from flakeboard.settings import CACHE_FOLDER, Settings
 
-FOLDER = "FLAKEBOARD_CACHE"
 _SECONDS = 5.0
 _OLDEST = 7 * 86_400
 _NAMES = 10
@@ -29,7 +28,7 @@ _NAMES = 10
 
 def fetch(settings: Settings, run: Mapping[str, Any], environ: Mapping[str, str]) -> None:
     """Fetch the list and keep it, where a folder for it is named. No answer in five seconds leaves the one before."""
-    if not environ.get(FOLDER):
+    if not environ.get(CACHE_FOLDER):
         return
     try:
         quarantined = advice.quarantined(Api(replace(settings, timeout=min(settings.timeout, _SECONDS))), run)
@@ -71,7 +70,7 @@ def lines(settings: Settings, run: Mapping[str, Any], cases: Iterable[Case], env
 
 def _path(settings: Settings, run: Mapping[str, Any], environ: Mapping[str, str]) -> str:
     """A file for each server, project, and branch or pull request."""
-    folder = environ.get(FOLDER, "")
+    folder = environ.get(CACHE_FOLDER, "")
     where = [settings.url, settings.project, run.get("pull_request") or "", run.get("branch") or ""]
     name = hashlib.sha256(json.dumps([*where, run.get("environment") or {}], sort_keys=True).encode()).hexdigest()[:32]
     return os.path.join(folder, f"quarantines-{name}.json") if folder else ""

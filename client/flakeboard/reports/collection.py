@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import Any, Sequence
 
 from flakeboard.plugin_names import NOTES_FOLDER as NOTES_FOLDER
-from flakeboard.reports import junit
 from flakeboard.reports.freshness import Snapshot
 
 
@@ -72,6 +71,8 @@ class ReportCollection:
 
 def _counts(reports: Sequence[str]) -> tuple[int, int]:
     """Tests, and those that failed."""
+    from flakeboard.reports import junit  # loaded when a report is read: collecting begins before the command
+
     cases = junit.read(reports)
     return len(cases), sum(case.outcome == junit.FAILED for case in cases)
 

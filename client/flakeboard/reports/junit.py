@@ -3,35 +3,19 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from dataclasses import dataclass
 from typing import Iterable
 
+from flakeboard.reports.case import FAILED as FAILED
+from flakeboard.reports.case import PASSED as PASSED
+from flakeboard.reports.case import SKIPPED as SKIPPED
+from flakeboard.reports.case import Case as Case
 from flakeboard.reports.crashes import crash_in
 
-PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 _FAILURES = frozenset({"failure", "error", "rerunFailure", "rerunError"})
 FAILURE_TAGS = _FAILURES | {"flakyFailure", "flakyError"}
 """What says that an execution failed, also before a final pass."""
 _KEPT = 4_000
 """Characters kept at each end of a failure's text."""
-
-
-@dataclass(frozen=True)
-class Case:
-    classname: str
-    name: str
-    file: str
-    line: str
-    suite: str
-    outcome: str
-    text: str = ""
-    """The beginning and the end of the failure's text."""
-    crash: str = ""
-    """The crash of the runner that the failure reports, if any."""
-
-    @property
-    def key(self) -> tuple[str, str]:
-        return self.classname, self.name
 
 
 def read(paths: Iterable[str]) -> list[Case]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Sequence
 
-from flakeboard.reports.junit import Case
+from flakeboard.reports.case import Case
 from flakeboard.runners.runner import Runner, RunnerCall
 
 _METHOD = re.compile(r"[^\W\d][\w$]*")

@@ -8,7 +8,7 @@ import subprocess
 import time
 from dataclasses import dataclass
 from types import FrameType
-from typing import Any, Mapping, Sequence
+from typing import Any, Callable, Mapping, Sequence
 
 _FORWARDED = tuple(
     getattr(signal, name)
@@ -36,9 +36,14 @@ class CommandResult:
 
 
 def run(
-    command: Sequence[str], environ: Mapping[str, str] | None = None, seconds: float | None = None
+    command: Sequence[str],
+    environ: Mapping[str, str] | None = None,
+    seconds: float | None = None,
+    meanwhile: Callable[[], object] = lambda: None,
 ) -> CommandResult:
-    """Run the command to its end and forward our signals to it. Past `seconds` it is terminated, then killed."""
+    """Run the command to its end and forward our signals to it. Past `seconds` it is terminated, then killed.
+
+    `meanwhile` is called once the command runs."""
     started, began = time.time(), time.monotonic()
     forwarding = _Forwarding()
     with forwarding:
@@ -48,6 +53,7 @@ def run(
             code = NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE
             return CommandResult(code, started, 0.0, problem=f"{command[0]}: {error.strerror or error}")
         forwarding.begin(process)
+        meanwhile()
         code = _wait(process, seconds)
     return CommandResult(code, started, time.monotonic() - began, forwarding.cancelled)
 

@@ -7,7 +7,7 @@ import os
 import re
 from typing import Mapping, Sequence
 
-from flakeboard.reports.junit import Case
+from flakeboard.reports.case import Case
 from flakeboard.runners.pytest_settings import given_options, value_of
 from flakeboard.runners.runner import Runner, RunnerCall, distinct, without
 

@@ -17,10 +17,7 @@ from flakeboard.reports import junit
 from flakeboard.reports.collection import ReportCollection
 from flakeboard.reports.junit import Case
 from flakeboard.runners import process
-from flakeboard.runners.runner import RunnerCall
-
-AUTO = -1
-"""As often as the gate recommends."""
+from flakeboard.runners.runner import AUTO, RunnerCall
 
 
 @dataclass

@@ -8,7 +8,7 @@ import os
 import re
 from typing import Sequence
 
-from flakeboard.reports.junit import Case
+from flakeboard.reports.case import Case
 from flakeboard.runners.runner import Runner, RunnerCall, distinct, without
 
 _CHOOSING = ("--only-failures", "-n", "--next-failure", "--fail-fast")

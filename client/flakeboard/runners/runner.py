@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Callable, List, Optional, Sequence
 
-from flakeboard.reports.junit import Case
+from flakeboard.reports.case import Case
 
 Select = Callable[["RunnerCall", Sequence[Case]], Optional[List[str]]]
 """Builds the command that runs these tests and, as far as the runner can, no others; None if it cannot."""
+AUTO = -1
+"""Of reruns: as often as the gate recommends."""
 
 
 @dataclass(frozen=True)
