@@ -18,7 +18,7 @@ def shown(page: Page) -> tuple[list[list[str]], list[str], str]:
 def test_tests_as_they_were_asked_for_come_back(page: Page, signed_in: Open, demo: Demo) -> None:
     page.goto(demo.at("tests"))
     page.get_by_label("State", exact=True).select_option("flaky")
-    page.get_by_label("Name, class, suite, file").fill("test")
+    page.get_by_label("Name, class or label").fill("test")
     page.get_by_role("button", name="Filter").click()
     page.get_by_role("link", name="Blocked").click()
     expect(page.locator("th[aria-sort=descending]")).to_contain_text("Blocked")
