@@ -1,27 +1,32 @@
 """Pages of a project that is just set up, walked by a person with a browser, by one with a phone, by one with a keyboard."""
 
+from collections.abc import Iterator
+
 import pytest
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from ingest.models import Test, Upload
+from ingest.services import project_create
 from tests.browser.accessibility import assert_accessible, tab_through
 from tests.browser.conftest import Open, in_turn, look_as
 from tests.browser.watch import assert_fits, settled
-from tests.conftest import PRODUCERS, Send
+from tests.conftest import PRODUCERS, send_files
 
 
-@pytest.fixture
-def upload(transactional_db: None, send: Send) -> Upload:
+@pytest.fixture(scope="module")
+def upload(transactional_db: None) -> Iterator[Upload]:
     """A report with retries, in which tests pass, fail and are skipped."""
+    project = project_create(slug="shop", name="Shop")
     content = (PRODUCERS / "pytest-rerunfailures.xml").read_bytes()
     facts = {"commit": "3f2a9c1d5e", "branch": "main", "build_id": "1", "host": "runner-1"}
-    return send(("report.xml", content), **facts, environment={"os": "linux", "python": "3.12"})
+    yield send_files(project, ("report.xml", content), **facts, environment={"os": "linux", "python": "3.12"})
+    project.delete()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def addresses(upload: Upload) -> list[str]:
-    number = Test.objects.order_by("number").values_list("number", flat=True)[0]
+    number = Test.objects.filter(project=upload.project).order_by("number").values_list("number", flat=True)[0]
     named = [
         ("project", ()),
         ("run", (upload.run_id,)),
@@ -83,7 +88,8 @@ def test_the_policy_stops_a_script_that_got_into_a_page(page: Page, addresses: l
     page.watch.errors.clear()
 
 
-def test_a_request_to_another_host_is_seen_and_refused(page: Page, addresses: list[str]) -> None:
+def test_a_request_to_another_host_is_seen_and_refused(signed_in: Open, addresses: list[str]) -> None:
+    page = signed_in()
     page.goto(addresses[0])
     with pytest.raises(Exception, match="ERR_NAME_NOT_RESOLVED"):
         page.goto("http://elsewhere.invalid/")

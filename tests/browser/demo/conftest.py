@@ -4,42 +4,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from django.contrib.auth.models import User
-from django.contrib.sessions.models import Session
-from django.db import connections
-from playwright.sync_api import Browser
 
 from analytics.services import analysis_refresh
 from dashboard.demo.experiment import demo_experiment
 from dashboard.demo.traces import demo_traces
 from ingest.models import Run
 from tests.browser.demo.sending import Sent, send_red_pull_request, send_shouting_run
-from tests.browser.server import serving
 from tests.web.analysed_project import Demo, make
-
-
-@pytest.fixture(scope="package")
-def transactional_db(browser: Browser, django_db_setup: None, django_db_blocker) -> Iterator[None]:  # type: ignore[no-untyped-def]
-    """In place of pytest-django's, which would empty the database after each test.
-
-    A connection that is opened beside Playwright's loop can be closed beside it alone, so the browser ends later."""
-    with django_db_blocker.unblock():
-        yield
-        connections.close_all()
-
-
-@pytest.fixture(scope="package")
-def server(transactional_db: None) -> Iterator[str]:
-    with serving() as address:
-        yield address
-
-
-@pytest.fixture(scope="package")
-def person(transactional_db: None) -> Iterator[User]:
-    person = User.objects.create_superuser("kim", password="a-long-password")
-    yield person
-    person.delete()
-    Session.objects.all().delete()
 
 
 @pytest.fixture(scope="package")

@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 from django.utils import timezone
 from markdown_it import MarkdownIt
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from analytics.trends.failures import FLAKY, FlakyRun
 from analytics.trends.models import TrendDay
@@ -27,12 +27,12 @@ from dashboard.quarantine.owners.rules import Pattern
 from dashboard.quarantine.owners.store import owner_patterns_set
 from dashboard.quarantine.states import State
 from tests.browser.accessibility import assert_accessible, tab_to
-from tests.browser.conftest import WIDTHS, Open, fresh_page, sign_in
+from tests.browser.conftest import LOOKS, Open, look_as
 from tests.browser.demo.sending import Sent
 from tests.browser.watch import assert_fits, settled
+from tests.extent import WHOLE
 from tests.web.analysed_project import Demo
 
-ALL_LOOKS = [(width, theme) for width in WIDTHS for theme in ("light", "dark")]
 PASSWORD = "nobody-guesses-that"
 
 
@@ -57,21 +57,17 @@ class Walk:
         expect(answer).to_be_in_viewport(ratio=1)
         assert_fits(self.page)
         assert_accessible(self.page)
-        self.page.watch.assert_nothing_happened()
 
 
-@pytest.fixture(scope="module", params=ALL_LOOKS, ids="-".join)
-def look(request: pytest.FixtureRequest) -> tuple[str, str]:
-    return request.param
+def in_look(place: int) -> pytest.MarkDecorator:
+    """A way is walked in one look, each in another; in `make whole` every way in all of them."""
+    return pytest.mark.parametrize("look", LOOKS if WHOLE else [LOOKS[place]], ids="-".join)
 
 
-@pytest.fixture(scope="module")
-def reader(look: tuple[str, str], browser: Browser, server: str, person: User) -> Iterator[Page]:
-    """One browser for the ways of a look, as a reader has."""
-    page = fresh_page(browser, server, *look)
-    sign_in(page, person, server)
-    yield page
-    page.context.close()
+@pytest.fixture
+def reader(page: Page, look: tuple[str, str]) -> Page:
+    look_as(page, *look)
+    return page
 
 
 # -- a red pull request ------------------------------------------------------------------------------------------
@@ -108,6 +104,7 @@ def comment(demo: Demo, red: Sent, server: str, settings, monkeypatch: pytest.Mo
     code_host_remove(project=demo.project)
 
 
+@in_look(0)
 def test_from_a_red_comment_to_is_it_me_in_one_click(reader: Page, demo: Demo, red: Sent, comment: str) -> None:
     reader.set_content(f"<!doctype html><html lang='en'><main>{MarkdownIt('commonmark').render(comment)}</main></html>")
     walk = Walk(reader, promised=1)
@@ -129,6 +126,7 @@ def _taken_back(demo: Demo) -> Iterator[None]:
     Quarantine.objects.filter(project=demo.project).delete()
 
 
+@in_look(1)
 @pytest.mark.usefixtures("_taken_back")
 def test_from_fix_first_to_quarantined_in_three_clicks(reader: Page, demo: Demo) -> None:
     reader.goto(demo.at("priorities"))
@@ -165,6 +163,7 @@ def _month_before(day: TrendDay, flaky: list[int]) -> TrendDay:
     return before
 
 
+@in_look(2)
 @pytest.mark.usefixtures("_two_months")
 def test_from_home_to_better_than_last_month_by_team_in_two_clicks(reader: Page) -> None:
     reader.goto(reverse("home"))
@@ -189,6 +188,7 @@ def newcomer(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Iterato
     person.delete()
 
 
+@in_look(3)
 def test_from_the_first_link_to_the_demo_in_two_clicks(anonymous: Open, look: tuple[str, str], newcomer: User) -> None:
     page = anonymous(*look)
     page.goto(urlsplit(sign_in_address(newcomer)).path)

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
-from django.contrib.auth.models import User
 from django.urls import reverse
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 
 from analytics.models import DifferenceFinding
 from dashboard.demo.experiment import KEY
@@ -16,7 +15,7 @@ from dashboard.quarantine.owners.store import owner_patterns_set
 from dashboard.quarantine.states import Action
 from ingest.models import Run, Test, Upload
 from tests.browser.accessibility import assert_accessible
-from tests.browser.conftest import LOOKS, fresh_page, in_turn, look_as, sign_in
+from tests.browser.conftest import LOOKS, in_turn, look_as
 from tests.browser.demo.sending import Sent
 from tests.browser.watch import assert_fits, settled
 from tests.extent import WHOLE
@@ -112,34 +111,24 @@ def addresses(demo: Demo, red: Sent, red_run: Run, decided: Quarantine) -> dict[
     return {**found, "quarantine_new": f"{found['quarantine_new']}?test={demo.number(red.flaky)}"}
 
 
-@pytest.fixture(scope="module")
-def reader(browser: Browser, server: str, person: User) -> Iterator[Page]:
-    """One browser for all pages, as a reader has."""
-    page = fresh_page(browser, server, *LOOKS[0])
-    sign_in(page, person, server)
-    yield page
-    page.context.close()
-
-
 @pytest.mark.parametrize(("shown", "width", "theme"), in_turn(PAGES), ids=str)
 def test_a_page_is_clean_accessible_and_drawn(
-    reader: Page, addresses: dict[str, str], shown: Shown, width: str, theme: str
+    page: Page, addresses: dict[str, str], shown: Shown, width: str, theme: str
 ) -> None:
-    look_as(reader, width, theme)
-    answer = reader.goto(addresses[shown.name] + shown.query)
+    look_as(page, width, theme)
+    answer = page.goto(addresses[shown.name] + shown.query)
     assert answer and answer.status == 200
     assert "script-src 'self';" in answer.headers["content-security-policy"]
-    settled(reader)
-    assert reader.locator("html").get_attribute("data-bs-theme") == theme
-    assert_fits(reader)
+    settled(page)
+    assert page.locator("html").get_attribute("data-bs-theme") == theme
+    assert_fits(page)
     for chart in shown.charts:
-        assert_drawn(reader, chart)
+        assert_drawn(page, chart)
     if shown.folded:
-        unfold(reader)
+        unfold(page)
     for chart in shown.folded:
-        assert_drawn(reader, chart)
-    assert_accessible(reader)
-    reader.watch.assert_nothing_happened()
+        assert_drawn(page, chart)
+    assert_accessible(page)
 
 
 def unfold(page: Page) -> None:
@@ -157,14 +146,13 @@ def assert_drawn(page: Page, chart: str) -> None:
 
 
 @pytest.mark.parametrize(("width", "theme"), LOOKS if WHOLE else [("phone", "dark")])
-def test_what_differs_is_told_and_drawn_in_its_width(reader: Page, demo: Demo, width: str, theme: str) -> None:
+def test_what_differs_is_told_and_drawn_in_its_width(page: Page, demo: Demo, width: str, theme: str) -> None:
     """The page of the demo's traced test, with the experiment that shows its cause, where there is least room for it."""
-    look_as(reader, width, theme)
+    look_as(page, width, theme)
     finding = DifferenceFinding.objects.get(project=demo.project)
-    reader.goto(demo.at("test", finding.number))
-    unfold(reader)
-    section = reader.locator("#differences")
+    page.goto(demo.at("test", finding.number))
+    unfold(page)
+    section = page.locator("#differences")
     assert "It fails by async wait" in section.locator(".fb-answer").inner_text()
-    assert_drawn(reader, "differences-chart")
-    assert_fits(reader)
-    reader.watch.assert_nothing_happened()
+    assert_drawn(page, "differences-chart")
+    assert_fits(page)

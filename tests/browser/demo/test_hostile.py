@@ -1,9 +1,11 @@
 """Names and texts that want to be more than text, on a phone: shown as they are, nothing runs, the page keeps its width."""
 
+from collections.abc import Iterator
+
 import pytest
 from playwright.sync_api import Dialog, Page, expect
 
-from tests.browser.conftest import Open
+from tests.browser.conftest import look_as
 from tests.browser.demo.sending import SHOUTED, Sent
 from tests.browser.watch import assert_fits, settled
 from tests.web.analysed_project import HOSTILE, Demo
@@ -20,8 +22,8 @@ LOOSE = """() => { const walker = document.createTreeWalker(document.body, NodeF
 
 
 @pytest.fixture
-def phone(signed_in: Open) -> Page:
-    page = signed_in(width="phone", theme="dark")
+def phone(page: Page) -> Iterator[Page]:
+    look_as(page, "phone", "dark")
     page.dialogs = []
 
     def note(dialog: Dialog) -> None:
@@ -29,7 +31,8 @@ def phone(signed_in: Open) -> Page:
         dialog.dismiss()
 
     page.on("dialog", note)
-    return page
+    yield page
+    page.remove_listener("dialog", note)
 
 
 def assert_harmless(page: Page) -> None:

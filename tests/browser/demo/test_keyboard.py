@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.accessibility import assert_accessible, skip_to_content, tab_to
-from tests.browser.conftest import Open
+from tests.browser.conftest import look_as
 from tests.browser.demo.sending import SHOUTED, Sent
 from tests.browser.watch import settled
 from tests.web.analysed_project import Demo
@@ -46,8 +46,8 @@ def test_a_list_is_filtered_and_sorted(page: Page, demo: Demo) -> None:
     expect(page.locator("th[aria-sort=descending]")).to_contain_text("Blocked")
 
 
-def test_a_wide_table_is_scrolled_on_a_narrow_screen(signed_in: Open, demo: Demo) -> None:
-    page = signed_in(width="phone")
+def test_a_wide_table_is_scrolled_on_a_narrow_screen(page: Page, demo: Demo) -> None:
+    look_as(page, "phone", "light")
     page.goto(demo.at("tests"))
     skip_to_content(page)
     tab_to(page, "[role=region][aria-label=Tests]")

@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import Open
 from tests.browser.watch import settled
 from tests.web.analysed_project import Demo
 
@@ -13,8 +14,9 @@ _TOP = "document.querySelector('#evidence').getBoundingClientRect().top"
 
 
 @pytest.fixture
-def test_page(page: Page, demo: Demo) -> Page:
-    """The page of a flaky test."""
+def test_page(signed_in: Open, demo: Demo) -> Page:
+    """The page of a flaky test, before a clock of its own."""
+    page = signed_in()
     number = demo.api.read("tests?state=flaky&sort=-failed&page_size=1")["results"][0]["number"]
     page.clock.install()
     page.goto(demo.at("test", number))
