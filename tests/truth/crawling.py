@@ -180,7 +180,7 @@ def _run_pages(product: Product) -> Iterator[str]:
         failing = run["failed"] + run["errored"]
         groups = {
             section.get("aria-labelledby").removeprefix("group-"): first_number(
-                section.xpath(".//h2//*[@class='fb-label']")[0].text
+                section.xpath(".//h2//*[@class='fb-count']")[0].text
             )
             for section in page.tree.xpath("//section[starts-with(@aria-labelledby, 'group-')]")
         }
