@@ -20,7 +20,7 @@ PURE = (
     "owners/rules",
 )
 MAY = (
-    *("numpy", "analytics.kernel", "analytics.runs.failing_tests", "ingest.identity"),
+    *("numpy", "analytics.kernel", "analytics.runs.failing_tests", "analytics.wording", "ingest.identity"),
     *(f"dashboard.quarantine.{name.replace('/', '.')}" for name in PURE),
 )
 

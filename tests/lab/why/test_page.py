@@ -76,7 +76,7 @@ def test_what_was_shown_comes_with_its_recipe(project: Project, browser: Client,
     assert "--flakeboard-recipe=why-test_total.json" in shown and 'data-copy="recipe-command"' in shown
     assert "forced: 10 of 10" in " ".join(shown.split())
     experiment = html.unescape(page(browser, "experiments/w1"))
-    assert SHOWN in experiment and "nothing" in experiment and "5 of 25" in experiment
+    assert html.unescape(with_code(SHOWN)) in experiment and "nothing" in experiment and "5 of 25" in experiment
 
 
 def test_a_run_links_the_traces_of_its_failing_tests(project: Project, browser: Client) -> None:
