@@ -11,7 +11,7 @@ from ingest.verdict import Verdict
 
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _TYPE = re.compile(r"\A([A-Za-z_][\w.+`]{0,200}(?:Exception|Error|Failure))\s{0,3}:\s")
-_LONGEST_NAME = 100_000
+LONGEST_NAME = 100_000
 _LONGEST_MESSAGE = 4_000
 
 
@@ -74,13 +74,13 @@ class Case:
         self.own_trouble = trouble
 
     def attributes(self) -> dict[str, str]:
-        written = {"classname": clean(self.classname[:_LONGEST_NAME]), "name": clean(self.name[:_LONGEST_NAME])}
+        written = {"classname": clean(self.classname[:LONGEST_NAME]), "name": clean(self.name[:LONGEST_NAME])}
         if self.time:
-            written["time"] = clean(self.time[:_LONGEST_NAME])
+            written["time"] = clean(self.time[:LONGEST_NAME])
         if self.file:
-            written["file"] = clean(self.file[:_LONGEST_NAME])
+            written["file"] = clean(self.file[:LONGEST_NAME])
         if self.line:
-            written["line"] = clean(self.line[:_LONGEST_NAME])
+            written["line"] = clean(self.line[:LONGEST_NAME])
         return written
 
     def details(self, limit: int) -> Details | None:

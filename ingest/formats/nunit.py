@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 from ingest.formats.cases import Case, Trouble, first_line
+from ingest.formats.templates import Run
 from ingest.formats.xml import XmlFormat
 from ingest.junit.dialects import Dialect, Headers
 from ingest.junit.elements import Attributes
@@ -35,6 +36,8 @@ class NUnit(XmlFormat):
         "assertion": frozenset({"message", "stack-trace"}),
         **dict.fromkeys(("message", "stack-trace", "output"), frozenset[str]()),
     }
+    runs: ClassVar[dict[str, frozenset[str]]] = {"test-case": frozenset({"result", "label"})}
+    taken = frozenset({"test-case"})
 
     def __init__(self, limits: Limits, share: Share) -> None:
         super().__init__(limits, share)
@@ -97,6 +100,22 @@ class NUnit(XmlFormat):
         if self._case is not None:
             self.add(self._case)
         self._case = None
+
+    def take_test_case(self, run: Run) -> bool:
+        names = run.column("test-case", "name")
+        word, _ = _outcome({name: value for (_, name), value in run.same.items()})
+        if _WORDS.get(word) is not Verdict.PASS or "" in names:
+            return False
+        classes = [
+            fullname[: -len(name) - 1] if fullname.endswith(f".{name}") else classname
+            for name, fullname, classname in zip(
+                names, run.column("test-case", "fullname"), run.column("test-case", "classname"), strict=True
+            )
+        ]
+        durations, times = run.column("test-case", "duration"), run.column("test-case", "time")
+        self._message = self._trace = ""
+        self.target.add_plain(classes, names, [first or second for first, second in zip(durations, times, strict=True)])
+        return True
 
     def close_message(self, attributes: Attributes, text: str) -> None:
         self._message = text.strip()

@@ -4,7 +4,8 @@ import re
 from datetime import datetime
 from typing import ClassVar
 
-from ingest.formats.cases import Case, Trouble, first_line, tell_surplus
+from ingest.formats.cases import LONGEST_NAME, Case, Trouble, first_line, tell_surplus
+from ingest.formats.templates import Run
 from ingest.formats.xml import XmlFormat
 from ingest.junit.dialects import Dialect
 from ingest.junit.elements import Attributes
@@ -47,6 +48,8 @@ class Robot(XmlFormat):
         "run-errors": frozenset({"msg"}),
         "error-message": frozenset(),
     }
+    runs: ClassVar[dict[str, frozenset[str]]] = {"test": frozenset({"status"})}
+    taken = frozenset({"test", "status"})
 
     def __init__(self, limits: Limits, share: Share) -> None:
         super().__init__(limits, share)
@@ -105,6 +108,15 @@ class Robot(XmlFormat):
                 self.verdict_of("", _WORDS, self._case)
             self.add(self._case)
         self._case = None
+
+    def take_test(self, run: Run) -> bool:
+        classname, times = ".".join(self._names), run.column("status", "elapsed")
+        if not run.passes("status", "status", _WORDS) or run.has("test", "line") or len(classname) > LONGEST_NAME:
+            return False
+        if "" in times or not self.report.timestamp:
+            return False
+        self.target.add_plain([classname] * run.count, run.column("test", "name"), times)
+        return True
 
     def _end_suite(self, word: str, text: str) -> None:
         verdict = _WORDS.get(word.strip().lower())

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ingest.formats.cases import Case, Trouble, first_line
+from ingest.formats.templates import Run
 from ingest.formats.xml import XmlFormat
 from ingest.junit.dialects import Dialect, Headers, Repetition
 from ingest.junit.elements import Attributes
@@ -48,6 +49,10 @@ class TestNG(XmlFormat):
         "exception": frozenset({"message", "full-stacktrace", "short-stacktrace"}),
         **dict.fromkeys(("message", "full-stacktrace", "short-stacktrace"), frozenset[str]()),
     }
+    runs: ClassVar[dict[str, frozenset[str]]] = dict.fromkeys(
+        ("class", "test-method"), frozenset({"status", "retried", "is-config"})
+    )
+    taken = frozenset({"class", "test-method"})
 
     def __init__(self, limits: Limits, share: Share) -> None:
         super().__init__(limits, share)
@@ -107,6 +112,23 @@ class TestNG(XmlFormat):
             self._methods.append(method)
         elif method.case.verdict.failing:
             self.run_error(f"{self._classname}: {method.case.name}", method.case.trouble)
+
+    def take_class(self, run: Run) -> bool:
+        """Take classes with one method each."""
+        if not _has_plain_methods(run):
+            return False
+        self.target.add_plain(run.column("class", "name"), run.column("test-method", "name"), _all_seconds(run))
+        return True
+
+    def take_test_method(self, run: Run) -> bool:
+        if not _has_plain_methods(run) or len(self._methods) + run.count > self.limits.cases:
+            return False
+        columns = (run.column("test-method", "name"), _all_seconds(run), run.column("test-method", "started-at"))
+        self._methods += [
+            _Method(Case(name, self._classname, time=seconds), retried=False, config=False, started_at=started_at)
+            for name, seconds, started_at in zip(*columns, strict=True)
+        ]
+        return True
 
     def close_value(self, attributes: Attributes, text: str) -> None:
         self._parameters.append(text.strip()[:_LONGEST_PARAMETER])
@@ -170,6 +192,22 @@ def _skipped_before(methods: list[_Method]) -> list[_Method]:
     skipped = [method for method in methods if method.case.verdict is Verdict.SKIP]
     are_retries = all(method.case.trouble.type and method.started_at <= ran[0].started_at for method in skipped)
     return skipped if are_retries else []
+
+
+def _has_plain_methods(run: Run) -> bool:
+    """Whether its methods passed, are tests, were not retried and have names."""
+    flags = (run.same.get(("test-method", name), "") for name in ("retried", "is-config"))
+    return (
+        run.passes("test-method", "status", _WORDS)
+        and not any(map(_is_true, flags))
+        and "" not in run.column("test-method", "name")
+    )
+
+
+def _all_seconds(run: Run) -> list[str]:
+    durations = run.column("test-method", "duration-ms")
+    seconds = {written: _seconds(written) for written in set(durations)}
+    return [seconds[written] for written in durations]
 
 
 def _is_true(written: str) -> bool:

@@ -2,9 +2,10 @@
 
 import re
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
-from ingest.formats.cases import Case, Trouble, first_line, tell_surplus
+from ingest.formats.cases import LONGEST_NAME, Case, Trouble, first_line, tell_surplus
+from ingest.formats.templates import Run
 from ingest.formats.xml import XmlFormat
 from ingest.junit.dialects import Dialect
 from ingest.junit.elements import Attributes
@@ -43,6 +44,14 @@ class _Result:
     @property
     def fails(self) -> bool:
         return self.case.verdict.failing or any(result.fails for result in self.inner)
+
+
+class _Passes(NamedTuple):
+    """Results that follow each other, passed, and have nothing else to tell."""
+
+    test_ids: list[str]
+    names: list[str]
+    times: list[str]
 
 
 class Trx(XmlFormat):
@@ -92,12 +101,17 @@ class Trx(XmlFormat):
         "RunInfo": frozenset({"Text", "Exception"}),
         "Text": frozenset(),
     }
+    runs: ClassVar[dict[str, frozenset[str]]] = {
+        "UnitTestResult": frozenset({"outcome", "computerName"}),
+        "UnitTest": frozenset(),
+    }
+    taken = frozenset({"UnitTestResult", "UnitTest", "TestMethod"})
 
     def __init__(self, limits: Limits, share: Share) -> None:
         super().__init__(limits, share)
         for name in _RESULTS:
             self._openers[name], self._closers[name] = self._open_result, self._close_result
-        self._top: list[_Result] = []
+        self._top: list[_Result | _Passes] = []
         self._stack: list[_Result] = []
         self._count = 0
         self._methods_of: dict[str, tuple[str, str]] = {}
@@ -116,9 +130,7 @@ class Trx(XmlFormat):
         self.report.timestamp = attributes.get("start", "")[:64]
 
     def _open_result(self, attributes: Attributes) -> None:
-        self._count += 1
-        if self._count > self.limits.cases:
-            raise over_limit("cases", self.limits.cases, "The file has too many test cases")
+        self._count_results(1)
         get = attributes.get
         case = Case(get("testName", ""), time=get("duration", ""))
         self.verdict_of(get("outcome", ""), _WORDS, case)
@@ -126,6 +138,19 @@ class Trx(XmlFormat):
         self.report.hostname = self.report.hostname or get("computerName", "")[:255]
         (self._stack[-1].inner if self._stack else self._top).append(result)
         self._stack.append(result)
+
+    def _count_results(self, count: int) -> None:
+        self._count += count
+        if self._count > self.limits.cases:
+            raise over_limit("cases", self.limits.cases, "The file has too many test cases")
+
+    def take_unittestresult(self, run: Run) -> bool:
+        if self._stack or not run.passes(run.name, "outcome", _WORDS):
+            return False
+        self._count_results(run.count)
+        self.report.hostname = self.report.hostname or run.same.get((run.name, "computerName"), "")[:255]
+        self._top.append(_Passes(*(run.column(run.name, name) for name in ("testId", "testName", "duration"))))
+        return True
 
     def _close_result(self, attributes: Attributes, text: str) -> None:
         self._stack.pop()
@@ -152,6 +177,17 @@ class Trx(XmlFormat):
     def open_testmethod(self, attributes: Attributes) -> None:
         classname = attributes.get("className", "").partition(",")[0]
         self._methods_of[self._test_id] = classname, attributes.get("name", "")
+
+    def take_unittest(self, run: Run) -> bool:
+        if not run.has("TestMethod", "className"):
+            return False
+        written = run.column("TestMethod", "className")
+        class_of = {name: name.partition(",")[0] for name in set(written)}
+        methods = zip(map(class_of.__getitem__, written), run.column("TestMethod", "name"), strict=True)
+        ids = run.column("UnitTest", "id")
+        self._methods_of.update(zip(ids, methods, strict=True))
+        self._test_id = ids[-1]
+        return True
 
     def open_resultsummary(self, attributes: Attributes) -> None:
         self._tell_second(self._summary)
@@ -182,11 +218,12 @@ class Trx(XmlFormat):
         self.finish()
         for outcome, message in self._infos:
             self._judge_info(outcome, message, failing)
-        self._judge_summary(any(result.fails for result in self._top) or bool(failing))
+        self._judge_summary(bool(failing))
 
     def _all(self) -> list[_Result]:
+        """All results but those that passed together."""
         everything: list[_Result] = []
-        rest = list(self._top)
+        rest = [result for result in self._top if isinstance(result, _Result)]
         while rest:
             result = rest.pop()
             everything.append(result)
@@ -200,9 +237,22 @@ class Trx(XmlFormat):
             self._failed = sum(result.case.verdict.failing for result in self._all())
             self.target.start("testsuite", {"timestamp": self.report.timestamp})
             for result in self._top:
-                if result not in self._stack:  # an open one is incomplete
+                if isinstance(result, _Passes):
+                    self._add_passes(result)
+                elif result not in self._stack:  # an open one is incomplete
                     self._add(result)
             self.target.end("testsuite")
+
+    def _add_passes(self, passes: _Passes) -> None:
+        get, nothing = self._methods_of.get, ("", "")
+        classes = [get(test_id, nothing)[0] for test_id in passes.test_ids]
+        before = {classname: f"{classname}." if classname else "" for classname in set(classes)}
+        names = [name.removeprefix(before[classname]) for name, classname in zip(passes.names, classes, strict=True)]
+        if "" not in names and max(map(len, before)) <= LONGEST_NAME:
+            self.target.add_plain(classes, names, passes.times)
+            return
+        for test_id, name, time in zip(*passes, strict=True):
+            self._add(_Result(test_id, Case(name, time=time)))
 
     def _add(self, result: _Result) -> None:
         """Add the result, or those of its rows if it failed only because of them."""

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from ingest.formats.cases import Case, Trouble, add_case, tell_unknown
+from ingest.formats.templates import Run, Template
 from ingest.junit.dialects import Dialect
 from ingest.junit.elements import Attributes
 from ingest.junit.kept_text import ClippedText, Share
@@ -55,6 +56,12 @@ class XmlFormat:
     """Elements of results, which are reported if they occur in skipped content."""
     renamed: ClassVar[Mapping[tuple[str, str], str]] = {}
     """(parent, element) -> another name, for an element with two meanings."""
+    runs: ClassVar[Mapping[str, frozenset[str]]] = {}
+    """Elements that follow each other, written alike -> attributes that are the same in all of a run.
+
+    `take_x(run)` takes a run of `x` at once; returns False if they must be looked at one by one, as they are if
+    something in them is read that is not in `taken`."""
+    taken: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, limits: Limits, share: Share) -> None:
         self.limits = limits
@@ -71,9 +78,13 @@ class XmlFormat:
         self._passed_over = 0
         """Depth inside a skipped element."""
         self._events = 0
+        self.cases_ended = 0
+        """Elements of `runs` that ended; the name of the last one."""
+        self.last_ended = ""
         names = [name for name in self.children if name]
         self._openers = self._hooks("open", names)
         self._closers = self._hooks("close", names)
+        self._takers = self._hooks("take", [*self.runs])
 
     def _hooks(self, prefix: str, names: list[str]) -> dict[str, Callable[..., None]]:
         found = {name: getattr(self, f"{prefix}_{name.replace('-', '_').lower()}", None) for name in names}
@@ -139,6 +150,9 @@ class XmlFormat:
         sink, self._sink = self._sink, None
         if kind.closer is not None:
             kind.closer(attributes, self._share.take(sink) if sink is not None else "")
+        if kind.name in self.runs:
+            self.cases_ended += 1
+            self.last_ended = kind.name
 
     def data(self, data: str) -> None:
         self._events += 1
@@ -165,6 +179,33 @@ class XmlFormat:
         """Called by lxml at the end, even after an error."""
         self.finish()
         self.target.close()
+
+    # -- what the fast lane calls --------------------------------------------------------------------------------
+
+    def place(self) -> tuple[str, ...]:
+        """The names of the open elements."""
+        return tuple(name for name, _, _ in self._open)
+
+    def reads_all_of(self, template: Template) -> bool:
+        """Whether nothing is to be told of such an element here: its elements are known, and no limit is passed."""
+        for outer, name in template.inside:
+            if outer not in self.children or name not in self.children[outer] or (outer, name) in self.renamed:
+                return False
+        most = max(len(tag.attributes) + len(tag.same) for tag in template.tags)
+        deepest = len(self._open) + template.depth
+        return deepest <= self._deepest and most <= self._most_attributes and self.texts.isdisjoint(template.spaced)
+
+    def take(self, run: Run) -> None:
+        """Read elements that follow each other and are written alike."""
+        self._events += run.count
+        hook = self._takers[run.name]
+        read = run.elements & (self._openers.keys() | self._closers.keys())
+        if not read <= self.taken or not hook(run):
+            for tag, attributes in run.tags():
+                if attributes is None:
+                    self.end(tag)
+                else:
+                    self.start(tag, attributes)
 
     # -- what the reader calls ---------------------------------------------------------------------------------
 

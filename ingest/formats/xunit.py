@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 from ingest.formats.cases import Case, Trouble, first_line
+from ingest.formats.templates import Run
 from ingest.formats.xml import XmlFormat
 from ingest.junit.dialects import Dialect, Headers
 from ingest.junit.elements import Attributes
@@ -34,6 +35,8 @@ class XUnit(XmlFormat):
         "failure": frozenset({"message", "stack-trace"}),
         **dict.fromkeys(("message", "stack-trace", "output"), frozenset[str]()),
     }
+    runs: ClassVar[dict[str, frozenset[str]]] = {"test": frozenset({"result"})}
+    taken = frozenset({"test"})
 
     def __init__(self, limits: Limits, share: Share) -> None:
         super().__init__(limits, share)
@@ -79,6 +82,19 @@ class XUnit(XmlFormat):
         if self._case is not None:
             self.add(self._case)
         self._case = None
+
+    def take_test(self, run: Run) -> bool:
+        if run.has("test", "source-file") or run.has("test", "source-line") or not run.passes("test", "result", _WORDS):
+            return False
+        classes, names = run.column("test", "type"), run.column("test", "name")
+        names = [
+            name.removeprefix(f"{classname}.") if classname else name
+            for classname, name in zip(classes, names, strict=True)
+        ]
+        if "" in names:
+            return False
+        self.target.add_plain(classes, names, run.column("test", "time"))
+        return True
 
     def close_output(self, attributes: Attributes, text: str) -> None:
         if self._case is not None:

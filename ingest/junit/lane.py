@@ -4,10 +4,11 @@ Nine cases in ten look like `<testcase classname="…" name="…" time="…"/>`,
 each other. Once the parser has ended a case exactly at the last byte it was given, the next byte is at element level:
 not in a comment, a CDATA section or another tag. From there a run of such cases can be split as text with the same
 result as the parser's. Everything else goes to the parser, and so does a whole file that turns out to be damaged:
-`taken` tells the reader that positions are off and the file must be read again without the lane."""
+positions are off, so it is read again without the lane."""
 
 import re
 from collections.abc import Callable
+from typing import Protocol
 
 from ingest.junit.target import Target
 
@@ -27,11 +28,11 @@ _LONGEST_WAIT = 4_096
 _SHAPES = ({"classname", "name"}, {"classname", "name", "time"})
 
 
-def _has_noncharacter(text: str) -> bool:
+def has_noncharacter(text: str) -> bool:
     return not text.isascii() and ("\ufffe" in text or "\uffff" in text)
 
 
-def _unescaped(text: str) -> str:
+def unescaped(text: str) -> str:
     if "&" in text:
         for reference, character in _REFERENCES:
             text = text.replace(reference, character)
@@ -104,45 +105,49 @@ def _ends_plainly(text: str) -> bool:
 def _checked(classes: list[str], names: list[str], times: list[str], values: str) -> Columns | None:
     """The columns as the parser would return them; None if one of their values needs the parser."""
     encoded = values.encode("utf-8")
-    if len(encoded.translate(None, _CONTROLS)) != len(encoded) or "<" in values or _has_noncharacter(values):
+    if len(encoded.translate(None, _CONTROLS)) != len(encoded) or "<" in values or has_noncharacter(values):
         return None
     if "&" not in values:
         return classes, names, times
     if _ODD_REFERENCE.search(values):
         return None
-    return list(map(_unescaped, classes)), list(map(_unescaped, names)), list(map(_unescaped, times))
+    return list(map(unescaped, classes)), list(map(unescaped, names)), list(map(unescaped, times))
+
+
+class CountsCases(Protocol):
+    cases_ended: int
 
 
 class Lane:
-    """Divides the bytes between the fast lane and the parser."""
+    """Divides the bytes between the fast lane and the parser. A subclass takes the runs of plain cases."""
 
-    def __init__(self, target: Target, feed: Callable[[bytes], None]) -> None:
-        self._target = target
+    def __init__(self, target: CountsCases, feed: Callable[[bytes], None]) -> None:
+        self._counter = target
         self._feed = feed
         self._carry = b""
-        self._found: dict[bytes, int] = {}
-        """The next position of each kind of end in the current data; -1 for none."""
-        self._shape: _Shape | None = None
         self._synced = False
         self._open = True
-        self._window = _WIDEST
-        """How far ahead to look for a run: odd cases shrink it, plain ones widen it again."""
-        self._wait = self._waited = 0
-        """Cases to leave to the parser after the lane found nothing; doubles each time."""
-        self.taken = 0
-        """Cases read without the parser."""
+        self._ahead = 0
+        """Bytes to leave to the parser before the next case is looked for."""
+
+    def take_run(self, data: bytes, at: int) -> int:
+        """Take plain cases from `at` on; returns the position of the first thing that is not one."""
+        raise NotImplementedError
+
+    def next_end(self, data: bytes, start: int) -> int:
+        """The next position where a case may end; -1 for none."""
+        raise NotImplementedError
 
     def add(self, chunk: bytes) -> None:
         if not self._open:
             self._feed(chunk)
             return
         data, at = self._carry + chunk, 0
-        self._found = {}
         self._carry = b""
         while at < len(data):
-            if self._synced and self._shape is not None and not self._waits():
-                at = self._take_run(data, at)
-                if data.find(b">", at) < 0 and len(data) - at < _CARRY_LIMIT:
+            if self._synced:
+                at = self.take_run(data, at)
+                if self._open and data.find(b">", at) < 0 and len(data) - at < _CARRY_LIMIT:
                     self._carry = data[at:]
                     return
             at = self._feed_until_synced(data, at)
@@ -159,25 +164,43 @@ class Lane:
 
         The distance to the next try doubles, so that text full of ends takes few calls."""
         self._synced = False
-        step = 0
+        step, self._ahead = self._ahead, 0
         while at < len(data):
-            end = self._next_end(data, at + step) if self._open else -1
+            end = self.next_end(data, at + step) if self._open else -1
             if end < 0:
                 self._feed(data[at:])
                 return len(data)
             self._feed(data[at : end - 1])
-            before = self._target.cases_ended
+            before = self._counter.cases_ended
             self._feed(data[end - 1 : end])
             at = end
-            if self._target.cases_ended > before:
-                self._learn_shape()
-                self._synced = self._open
+            if self._counter.cases_ended > before:
+                self._synced = True
                 return at
             step = max(_STEP, 2 * step)
         return at
 
-    def _next_end(self, data: bytes, start: int) -> int:
-        """The next position where a case may end; -1 for none. Each byte is searched once."""
+
+class CaseLane(Lane):
+    """The lane of JUnit."""
+
+    def __init__(self, target: Target, feed: Callable[[bytes], None]) -> None:
+        super().__init__(target, feed)
+        self._target = target
+        self._found: dict[bytes, int] = {}
+        """The next position of each kind of end in the current data; -1 for none."""
+        self._shape: _Shape | None = None
+        self._window = _WIDEST
+        """How far ahead to look for a run: odd cases shrink it, plain ones widen it again."""
+        self._wait = self._waited = 0
+        """Cases to leave to the parser after the lane found nothing; doubles each time."""
+
+    def add(self, chunk: bytes) -> None:
+        self._found = {}
+        super().add(chunk)
+
+    def next_end(self, data: bytes, start: int) -> int:
+        """Each byte is searched once."""
         ends = []
         for needle in _CASE_ENDS:
             at = self._found.get(needle, -2)
@@ -187,20 +210,10 @@ class Lane:
                 ends.append(at + len(needle))
         return min(ends, default=-1)
 
-    def _learn_shape(self) -> None:
-        if self._shape is None:
-            attributes = self._target.last_case_attributes()
-            if set(attributes) in _SHAPES:
-                self._shape = _Shape(attributes)
-            elif len(attributes) > 3:
-                self._open = False
-
-    # -- the lane's part -----------------------------------------------------------------------------------------
-
-    def _take_run(self, data: bytes, at: int) -> int:
-        """Take plain cases from `at` on; returns the position of the first thing that is not one."""
-        shape = self._shape
-        assert shape is not None
+    def take_run(self, data: bytes, at: int) -> int:
+        shape = self._shape or self._learn_shape()
+        if shape is None or self._waits():
+            return at
         end = self._run_end(data, at)
         if end <= at:
             return at
@@ -217,8 +230,15 @@ class Lane:
             return at
         self._waited = 0
         self._target.add_plain(*columns)
-        self.taken += len(columns[1])
         return at + (len(text) if text.isascii() else len(text.encode("utf-8")))
+
+    def _learn_shape(self) -> _Shape | None:
+        attributes = self._target.last_case_attributes()
+        if set(attributes) in _SHAPES:
+            self._shape = _Shape(attributes)
+        elif len(attributes) > 3:
+            self._open = False
+        return self._shape
 
     def _waits(self) -> bool:
         waiting = self._wait > 0

@@ -1,14 +1,15 @@
 """Parses one document with lxml, with plain error messages and a limit on markup that does not end."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from lxml import etree
 
+from ingest.formats.lane import RunLane
 from ingest.formats.registry import xml_format
 from ingest.formats.xml import XmlFormat
 from ingest.junit.archives.unpacking import DAMAGE
-from ingest.junit.lane import Lane
+from ingest.junit.lane import CaseLane, Lane
 from ingest.junit.limits import Limits
 from ingest.junit.problems import Refused, over_limit
 from ingest.junit.refusals import refuse_root
@@ -70,7 +71,7 @@ def feed(chunks: Iterator[bytes], target: Document, limits: Limits, *, lane: boo
         remove_comments=False,  # the target looks for results in them
         remove_pis=False,
     )
-    fast = Lane(target, parser.feed) if lane and isinstance(target, Target) else None
+    fast = _lane(target, parser.feed) if lane else None
     silence = _Silence(limits.markup)
     first, ended = b"", False
     try:
@@ -101,6 +102,10 @@ def feed(chunks: Iterator[bytes], target: Document, limits: Limits, *, lane: boo
     except DAMAGE as error:
         target.close()
         raise XmlDamage(0, compressed_damage(error), None, None) from None
+
+
+def _lane(target: Document, feed: Callable[[bytes], None]) -> Lane:
+    return CaseLane(target, feed) if isinstance(target, Target) else RunLane(target, feed)
 
 
 def _placed(refusal: Refused, first: bytes) -> Refused:

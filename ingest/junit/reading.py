@@ -132,7 +132,7 @@ def _collect(chunks: Iterator[bytes], target: Document, limits: Limits, way: _Re
     except OtherRoot as root:
         if way.apart:
             raise refuse_root(root.tag.rpartition("}")[2]) from None
-        raise _ReadAgain(replace(way, lane=False, other=xml_format(root.tag))) from None
+        raise _ReadAgain(replace(way, other=xml_format(root.tag))) from None
     except XmlDamage as damage:
         if way.lane:
             raise _ReadAgain(replace(way, lane=False)) from None
