@@ -12,6 +12,7 @@ from django.db import connection
 from analytics.services import analysis_refresh
 from bench.outcome import Outcome
 from bench.stored_projects import Outcomes, gathered, project_with, scattered
+from dashboard.celery import share_memory
 from ingest.models import Project
 
 TESTS, REPORTS, FAILING = 50_000, 200, 0.01
@@ -51,6 +52,7 @@ _COFAILURES = """
 
 
 def run() -> Iterator[Outcome]:
+    share_memory()  # as a worker does
     outcomes = gathered(TESTS, REPORTS, FAILING)
     small = project_with("analysis-small", gathered(TESTS // 10, REPORTS, FAILING))
     large = project_with("analysis", outcomes)

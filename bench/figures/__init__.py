@@ -64,10 +64,15 @@ def _line(outcome: Outcome) -> str:
 
 
 def write(pages: Path = DOCS, folder: Path = KEPT) -> None:
-    """All tables of the docs, each by the last run of its part."""
+    """All tables of the docs, each by the last run of its part; one whose part was never run stays as it is."""
+
+    def written(block: re.Match[str]) -> str:
+        has_run = (folder / f"{block.group(1)}.json").exists()
+        return _block(block.group(1), table(block.group(1), folder)) if has_run else block.group(0)
+
     for page in sorted(pages.glob("*.md")):
         before = page.read_text()
-        after = _BLOCK.sub(lambda block: _block(block.group(1), table(block.group(1), folder)), before)
+        after = _BLOCK.sub(written, before)
         if after != before:
             page.write_text(after)
 

@@ -19,15 +19,17 @@ def test_docs_and_last_run_agree() -> None:
 def test_a_run_rewrites_its_own_table_alone(tmp_path: Path) -> None:
     name = "predict.protocol_scores"
     page = tmp_path / "accuracy.md"
-    page.write_text(f"before\n<!-- figures of {name} -->\nold\n{figures.END}\nafter\n")
+    never_run = f"<!-- figures of reader -->\nkept\n{figures.END}\n"
+    page.write_text(f"before\n<!-- figures of {name} -->\nold\n{figures.END}\nafter\n{never_run}")
     measured = figures.kept(name)
     first = next(iter(measured))
     figures.keep(name, [Outcome(what, 125 if what == first else value) for what, value in measured.items()], tmp_path)
     figures.write(tmp_path, tmp_path)
-    (block,) = figures.blocks(tmp_path)
+    block, other = figures.blocks(tmp_path)
     assert block[2] == figures.table(name, tmp_path) != figures.table(name)
     text = page.read_text()
-    assert text.startswith("before\n<!--") and text.endswith("-->\nafter\n") and "old" not in text
+    assert text.startswith("before\n<!--") and text.endswith(f"-->\nafter\n{never_run}") and "old" not in text
+    assert other == ("accuracy.md", "reader", "kept\n")
 
 
 def test_a_benchmark_without_a_table_of_its_own_has_a_line_a_figure(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ import psutil
 import psycopg2
 
 from tests.conftest import ROOT
-from tests.homes import furnish
+from tests.homes import furnish_where_shared
 
 
 def free_port() -> int:
@@ -211,7 +211,7 @@ class Server:
 def running(home: Path, token: str = "", **environment: str) -> Iterator[Server]:
     """One that is started here and stopped at the end; with a token where its database has one already."""
     if not any(home.iterdir()):
-        furnish(home)
+        furnish_where_shared(home)
     server = Server(home, **environment)
     server.token = token
     try:
