@@ -3,10 +3,23 @@
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from types import NoneType
 from typing import Any
 
 from ingest.formats.cases import Case, Trouble, clean, first_line, tell_surplus, tell_unknown
-from ingest.formats.json_text import Cursor, line_in, list_in, number_in, object_in, seconds_in, text_in, with_marks
+from ingest.formats.json_templates import Alike
+from ingest.formats.json_text import (
+    Cursor,
+    all_lines,
+    all_seconds,
+    line_in,
+    list_in,
+    number_in,
+    object_in,
+    seconds_in,
+    text_in,
+    with_marks,
+)
 from ingest.formats.text import TextFormat
 from ingest.junit.dialects import Dialect
 from ingest.junit.problems import Refused
@@ -24,6 +37,8 @@ _RAW = {
 }
 """The runner's own words for outcomes that CTRF calls `other`."""
 _MOST_RETRIES = 1_000
+_WANTED = {"name": str, "suite": str, "filePath": str, "duration": float, "line": float}
+_FIXED = frozenset({"status", "suite.[]"})
 
 
 class Ctrf(TextFormat):
@@ -32,6 +47,7 @@ class Ctrf(TextFormat):
     def read(self, chunks: Iterator[bytes]) -> None:
         self._summary: dict[str, Any] = {}
         self._seen = self._failed = 0
+        self._alike = Alike(_WANTED, _FIXED)
         cursor = self._cursor = Cursor(chunks, self.limits, self.report)
         there = cursor.read({"results": self._results}, self.tell, "the report")
         cursor.end()
@@ -70,6 +86,7 @@ class Ctrf(TextFormat):
                 self._take(test)
             else:
                 self.tell("unknown_value", "Something in `tests` is not an object.")
+            self._take_alike()
 
     # -- a test ------------------------------------------------------------------------------------------------
 
@@ -82,6 +99,8 @@ class Ctrf(TextFormat):
             case.line = line_in(test["line"])
         if test.get("status") == "passed" and not test.get("retryAttempts") and test.get("flaky") is not True:
             self.add(case)  # nothing else can matter
+            if "filepath" not in test and isinstance(test.get("duration"), float | NoneType):
+                self._cursor.learn(self._alike, test)
             return
         self._judge(case, test)
         self._failed += case.verdict.failing
@@ -90,6 +109,21 @@ class Ctrf(TextFormat):
         case.system_out = with_marks(case.system_out, test.get("attachments"))
         self.spend(case)
         self.add(case)
+
+    def _take_alike(self) -> None:
+        """Take the plain passes that follow and are written like the one of the template."""
+        columns = self._cursor.alike(self._alike)
+        if not columns:
+            return
+        nothing = [""] * len(columns[""])
+        self._seen += len(nothing)
+        files = columns.get("filePath", nothing)
+        times = all_seconds(columns["duration"]) if "duration" in columns else nothing
+        lines = all_lines(columns["line"]) if "line" in columns else nothing
+        names, suites = columns.get("name", nothing), columns.get("suite")
+        suites = suites or [_suite(self._alike.sample.get("suite"))] * len(nothing)
+        for name, suite, file, time, line in zip(names, suites, files, times, lines, strict=True):
+            self.add(Case(name, suite or file, time=time, file=file, line=line))
 
     def _judge(self, case: Case, test: dict[str, Any]) -> None:
         word = text_in(test.get("status")).strip().lower()

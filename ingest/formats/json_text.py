@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from json.decoder import JSONDecoder, scanstring  # type: ignore[attr-defined]
 from typing import Any
 
+from ingest.formats.json_templates import Alike
 from ingest.formats.text import Damage, decoded
 from ingest.junit.attachment_marks import mark_of
 from ingest.junit.limits import Limits
@@ -23,6 +24,8 @@ _STRING_FACTOR = 4
 """How many times longer than an XML tag a string may be: it may hold captured output or attachments."""
 _FAILED = re.compile(r"fail|error|broken|timed ?out|abort|unexpected|interrupt", re.IGNORECASE)
 _OUTCOMES = frozenset({"status", "outcome", "result", "state", "action", "rawstatus"})
+_WORTH = 8 * 1024
+"""Characters for which a template is worth its making."""
 _MARKS = 50
 """Files of one result that are noted."""
 
@@ -60,11 +63,14 @@ class Cursor:
         """Characters of the current line before the buffer."""
         self.twice: list[str] = []
         """Keys that occurred twice in one object."""
+        self._whole_at = -1
+        """Where the last object stands in the buffer, if it was read at once."""
 
     # -- the buffer --------------------------------------------------------------------------------------------
 
     def _more(self, least: int = 1) -> bool:
         """Read more text; returns False at the end."""
+        self._whole_at = -1
         gone = self._text[: self._at]
         newlines = gone.count("\n")
         self._line += newlines
@@ -183,6 +189,7 @@ class Cursor:
     def value(self, budget: "Budget | None" = None) -> Any:
         """A whole value as a Python object, within the budget."""
         start = self._peek()
+        self._whole_at = -1
         if start == "{" and budget is None and (whole := self._at_once()) is not None:
             return whole
         budget = budget or Budget(self._limits)
@@ -214,8 +221,21 @@ class Cursor:
         opened = self._text.count("{", self._at, end) + self._text.count("[", self._at, end)
         if size > self._limits.text_kept or 2 * size > self._limits.markup or self._depth + opened > self._limits.depth:
             return None
-        self._at = end
+        self._whole_at, self._at = self._at, end
         return found  # type: ignore[no-any-return]
+
+    def learn(self, alike: Alike, sample: dict[str, Any]) -> None:
+        """Offer the object that was read last, if more may follow."""
+        if self._whole_at >= 0 and len(self._text) - self._at > _WORTH:
+            longest = min(self._limits.text_kept, self._limits.markup // 2)
+            alike.learn(self._text[self._whole_at : self._at], sample, longest)
+
+    def alike(self, alike: Alike) -> dict[str, list[str]]:
+        """The wanted values of the next items that are written alike; nothing if the next one is not."""
+        if alike.template is None or self._depth + alike.template.opened > self._limits.depth:
+            return {}
+        columns, self._at = alike.template.columns(self._text, self._at)
+        return columns
 
     def skip(self) -> bool:
         """Skip a value; returns whether it mentions a failure."""
@@ -303,6 +323,16 @@ def seconds_in(milliseconds: object) -> str:
     if value is None:
         return "" if milliseconds is None else str(milliseconds)[:40]
     return repr(value / 1_000)
+
+
+def all_seconds(milliseconds: list[str]) -> list[str]:
+    """The same for numbers as they are written."""
+    seconds = {written: seconds_in(float(written)) for written in set(milliseconds)}
+    return [seconds[written] for written in milliseconds]
+
+
+def all_lines(written: list[str]) -> list[str]:
+    return [line_in(float(line)) for line in written]
 
 
 def with_marks(output: str, attachments: Any) -> str:

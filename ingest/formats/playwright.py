@@ -3,10 +3,23 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from types import NoneType
 from typing import Any
 
 from ingest.formats.cases import Case, Trouble, first_line, tell_surplus, tell_unknown
-from ingest.formats.json_text import Cursor, line_in, list_in, number_in, object_in, seconds_in, text_in, with_marks
+from ingest.formats.json_templates import Alike
+from ingest.formats.json_text import (
+    Cursor,
+    all_lines,
+    all_seconds,
+    line_in,
+    list_in,
+    number_in,
+    object_in,
+    seconds_in,
+    text_in,
+    with_marks,
+)
 from ingest.formats.text import TextFormat
 from ingest.junit.dialects import Dialect
 from ingest.junit.problems import over_limit
@@ -24,6 +37,9 @@ _RESULTS = {
 _TESTS = frozenset({"expected", "unexpected", "flaky", "skipped"})
 _EXPECTED = re.compile(r"\A(?:\x1b\[[0-9;]{0,20}m)*(?:\w{1,100}: )?(?:\x1b\[[0-9;]{0,20}m)*expect")
 """The message of a failed expectation; anything else thrown is an error, as in Playwright's JUnit report."""
+_DURATION = "tests.[].results.[].duration"
+_WANTED = {"title": str, "file": str, "line": float, _DURATION: float}
+_FIXED = frozenset({"status", "expectedStatus", "projectName", "projectId"})
 _BETWEEN = " › "
 """Playwright's JUnit reporter joins titles the same way, so both give a test the same name."""
 
@@ -36,6 +52,7 @@ class Playwright(TextFormat):
         self._seen = self._failed = self._flaky = 0
         self._cases: dict[str, list[Case]] = defaultdict(list)
         """Cases of the open file by project."""
+        self._alike = Alike(_WANTED, _FIXED)
         self._held = 0
         cursor = self._cursor = Cursor(chunks, self.limits, self.report)
         readers = {"config": cursor.skip, "suites": self._suites, "errors": self._errors, "stats": self._read_stats}
@@ -85,6 +102,7 @@ class Playwright(TextFormat):
             path = (*inside(), *self._own(titles, named))
             for _ in self._cursor.items():
                 self._spec(path)
+                self._take_alike(path)
 
         readers = {"title": lambda: take("title"), "file": lambda: take("file"), "suites": suites, "specs": specs}
         there = self._cursor.read(readers, self.tell, "a suite")
@@ -108,6 +126,8 @@ class Playwright(TextFormat):
         failed = False
         for test in map(object_in, tests):
             failed |= self._test(titles, spec, test)
+        if len(tests) == 1 and _can_be_sample(spec, object_in(tests[0])):
+            self._cursor.learn(self._alike, spec)
         if spec.get("ok") is not True and not failed:
             self.tell("unknown_verdict", f"{text_in(spec.get('title'))[:80]!r} is not ok, and no test of it failed.")
 
@@ -122,19 +142,39 @@ class Playwright(TextFormat):
         self._seen += 1
         self._failed += case.verdict.failing
         self._flaky += bool(case.before) and not case.verdict.failing
-        project = text_in(test.get("projectName")) or text_in(test.get("projectId"))
-        self._cases[project].append(case)
-        self._held += 1
+        self._cases[_project(test)].append(case)
+        self._count(1)
+        return case.verdict.failing
+
+    def _count(self, cases: int) -> None:
+        self._held += cases
         if self._held > self.limits.cases:
             raise over_limit("cases", self.limits.cases, "The file has too many test cases")
-        return case.verdict.failing
+
+    def _take_alike(self, titles: tuple[str, ...]) -> None:
+        """Take the plain passes that follow and are written like the one of the template."""
+        columns = self._cursor.alike(self._alike)
+        if not columns:
+            return
+        cases = self._cases[_project(object_in(self._alike.sample["tests"][0]))]
+        file, *describes = titles
+        before = "".join(f"{title}{_BETWEEN}" for title in describes)
+        names = columns["title"]
+        nothing = [""] * len(names)
+        times = all_seconds(columns[_DURATION]) if _DURATION in columns else nothing
+        lines = all_lines(columns["line"]) if "line" in columns else nothing
+        cases += [
+            Case(before + name, file, time=time, file=own_file, line=line)
+            for name, time, own_file, line in zip(names, times, columns.get("file", nothing), lines, strict=True)
+        ]
+        self._seen += len(names)
+        self._count(len(names))
 
     def _judge(self, case: Case, test: dict[str, Any]) -> None:
         """Set the verdict: the test's own status and its results must agree, or the worst counts."""
-        status, expected = text_in(test.get("status")), text_in(test.get("expectedStatus")) or "passed"
-        results = [object_in(result) for result in list_in(test.get("results"))]
-        if status == "expected" and len(results) == 1 and results[0].get("status") == expected == "passed":
-            case.time = seconds_in(results[0].get("duration"))  # nothing else can matter
+        status, expected, results = text_in(test.get("status")), _expected(test), _results(test)
+        if _is_plain(test):
+            case.time = seconds_in(results[0].get("duration"))
             return
         words = [text_in(result.get("status")) for result in results]
         for word in {*words} - _RESULTS.keys():
@@ -178,6 +218,32 @@ class Playwright(TextFormat):
             self.target, "The summary", failing=counted["unexpected"] + counted["flaky"],
             read_failing=self._failed + self._flaky, tests=sum(counted.values()), read_tests=self._seen,
         )  # fmt: skip
+
+
+def _project(test: dict[str, Any]) -> str:
+    return text_in(test.get("projectName")) or text_in(test.get("projectId"))
+
+
+def _expected(test: dict[str, Any]) -> str:
+    return text_in(test.get("expectedStatus")) or "passed"
+
+
+def _results(test: dict[str, Any]) -> list[dict[str, Any]]:
+    return [object_in(result) for result in list_in(test.get("results"))]
+
+
+def _is_plain(test: dict[str, Any]) -> bool:
+    """Whether it passed at once, as it was to: nothing else in it can matter."""
+    results = _results(test)
+    passed = len(results) == 1 and results[0].get("status") == _expected(test) == "passed"
+    return passed and test.get("status") == "expected"
+
+
+def _can_be_sample(spec: dict[str, Any], test: dict[str, Any]) -> bool:
+    """Whether a spec that is written like this one differs from it in title, file, line and duration alone."""
+    if not _is_plain(test) or spec.get("ok") is not True or not isinstance(spec.get("title"), str):
+        return False
+    return isinstance(_results(test)[0].get("duration"), float | NoneType)
 
 
 def _in_order(results: list[dict[str, Any]]) -> bool:
