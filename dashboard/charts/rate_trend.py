@@ -62,6 +62,11 @@ def _line(days: list[DayRate]) -> Trace:
     )
 
 
+def _few_ticks(highest: int) -> dict[str, int | None]:
+    """The counts have little height, but one or two runs would be marked twice with the same whole number."""
+    return {"nticks": 3, "dtick": None} if highest > 2 else {"dtick": 1}
+
+
 def _pieces(days: tuple[DayRate, ...]) -> list[list[DayRate]]:
     """Days in a row that all have executions: a band is not drawn across days of which nothing is known."""
     pieces: list[list[DayRate]] = [[]]
@@ -94,7 +99,7 @@ def chart(data: RateTrend) -> Figure | None:
         height=380,
         xaxis=day_axis([day.day for day in data.days], anchor="y2"),
         yaxis=share_axis(f"failure rate (% of {data.unit})", highest(rates), domain=[0.34, 1]),
-        yaxis2=count_axis(data.unit, max(totals), domain=[0, 0.2], nticks=3, dtick=None),
+        yaxis2=count_axis(data.unit, max(totals), domain=[0, 0.2], **_few_ticks(max(totals))),
     )
     return linked(drawn) if any(day.address for day in data.days) else drawn
 

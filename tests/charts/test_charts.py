@@ -154,6 +154,15 @@ def test_a_trend_of_single_days_has_whiskers_in_place_of_a_band() -> None:
     assert line["error_y"]["array"][0] > 0
 
 
+@pytest.mark.parametrize(
+    ("runs", "ticks"), [(1, {"dtick": 1}), (2, {"dtick": 1}), (3, {"nticks": 3}), (90, {"nticks": 3})]
+)
+def test_counts_of_a_trend_are_marked_at_whole_numbers(runs: int, ticks: dict[str, int]) -> None:
+    figure = drawn(rate_trend.chart(rate_trend.RateTrend((rate_trend.DayRate(START, rate(0, runs)),))))
+    axis = figure["layout"]["yaxis2"]
+    assert {name: axis[name] for name in ("dtick", "nticks") if axis.get(name)} == ticks
+
+
 def test_one_wide_interval_does_not_flatten_the_others() -> None:
     assert highest([rate(1, 1_000)] * 20 + [rate(0, 1)]) < 0.1
 
