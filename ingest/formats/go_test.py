@@ -7,7 +7,7 @@ from itertools import repeat
 from json.decoder import JSONDecoder
 from typing import Any
 
-from ingest.formats.cases import Case, Trouble
+from ingest.formats.cases import LONGEST_NAME, Case, Trouble
 from ingest.formats.json_text import number_in, text_in
 from ingest.formats.text import Damage, TextFormat, lines_of
 from ingest.junit.dialects import Dialect
@@ -45,6 +45,9 @@ class GoTest(TextFormat):
         self._builds: dict[str, ClippedText] = {}
         self._failed_builds: set[str] = set()
         self._line = self._damaged = 0
+        self._is_dated = False
+        self._passes: list[tuple[str, str, str]] = []
+        """Package, name and seconds of tests that passed, since the last one that did not."""
         self._decoder = JSONDecoder(object_pairs_hook=self._object)
         for lines in lines_of(chunks, self.report, self.limits.markup):
             for line, event in zip(lines, _events(lines), strict=True):
@@ -53,6 +56,7 @@ class GoTest(TextFormat):
                     self._take(event)
                 elif line.strip():
                     self._read_line(line)
+            self._add_passes()
         self._end()
 
     # -- lines -------------------------------------------------------------------------------------------------
@@ -84,16 +88,19 @@ class GoTest(TextFormat):
             self.tell("stray_line", f"Line {self._line:,} is not an event of go test: {line.strip()[:80]!r}.")
 
     def _take(self, event: dict[str, Any]) -> None:
-        action, test = text_in(event.get("Action")), text_in(event.get("Test"))
+        get = event.get
+        action, test, name = get("Action"), get("Test"), get("Package")
+        if type(action) is not str or type(test) is not str or type(name) is not str:
+            action, test, name = text_in(action), text_in(test), text_in(name)
         if action.startswith("build-"):
-            self._build(action, text_in(event.get("ImportPath")), event)
+            self._build(action, text_in(get("ImportPath")), event)
             return
-        name = text_in(event.get("Package"))
         if not name:
             self.tell("unknown_value", f"Line {self._line:,} names no package.")
-        package = self._package(name)
-        if "Time" in event:
-            self._note_time(event)
+        package = self._packages.get(name) or self._package(name)
+        if not self._is_dated and "Time" in event:
+            self.report.timestamp = text_in(event["Time"])[:64]
+            self._is_dated = bool(self.report.timestamp)
         if action in _ENDS:
             if test:
                 self._end_test(name, package, test, action, event)
@@ -116,10 +123,6 @@ class GoTest(TextFormat):
             package = self._packages[name] = _Package()
         return package
 
-    def _note_time(self, event: dict[str, Any]) -> None:
-        if not self.report.timestamp:
-            self.report.timestamp = text_in(event.get("Time"))[:64]
-
     def _keep(self, package: _Package, test: str, output: str) -> None:
         if output.startswith(_MARKERS):
             return
@@ -137,12 +140,31 @@ class GoTest(TextFormat):
     # -- what ended --------------------------------------------------------------------------------------------
 
     def _end_test(self, name: str, package: _Package, test: str, action: str, event: dict[str, Any]) -> None:
-        sink = package.running.pop(test, None)
-        case = Case(test, name, _ENDS[action], _elapsed(event))
+        sink, time = package.running.pop(test, None), _elapsed(event.get("Elapsed"))
+        if action == "pass":
+            self._passes.append((name, test, time))
+            return
+        case = Case(test, name, _ENDS[action], time)
         if case.verdict.failing:
             package.failed += 1
             case.trouble = self._trouble(sink)
         self.add(case)
+
+    def add(self, case: Case) -> None:
+        self._add_passes()
+        super().add(case)
+
+    def _add_passes(self) -> None:
+        passes, self._passes = self._passes, []
+        if not passes:
+            return
+        packages, names, times = map(list, zip(*passes, strict=True))
+        longest = max(map(len, {*packages, *names}))
+        if longest <= LONGEST_NAME and "".join({*packages, *names}).isprintable():
+            self.target.add_plain(packages, names, times)
+            return
+        for package, name, time in passes:
+            super().add(Case(name, package, time=time))
 
     def _trouble(self, sink: ClippedText | None) -> Trouble:
         text = self.share.take(sink) if sink is not None else ""
@@ -198,14 +220,9 @@ class GoTest(TextFormat):
             raise Damage("It does not tell how every package ended", self._damaged or self._line, 1)
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    event = dict(pairs)
-    if len(event) < len(pairs):
-        raise ValueError
-    return event
-
-
-_DECODER = JSONDecoder(object_pairs_hook=_distinct)
+_DECODER = JSONDecoder()
+_APART = re.compile(r'"[ \t\r\n]+:')
+"""A key with blanks before its colon."""
 
 
 def _events(lines: list[str]) -> Iterable[dict[str, Any] | None]:
@@ -218,7 +235,8 @@ def _events(lines: list[str]) -> Iterable[dict[str, Any] | None]:
             events: list[dict[str, Any]] = _DECODER.decode(f"[{together}]")
         except (ValueError, RecursionError):
             events = []
-        if len(events) == len(lines):
+        # each key is followed by a colon: there are fewer keys than that if one stands twice or is in another object
+        if len(events) == len(lines) and together.count('":') == sum(map(len, events)) and not _APART.search(together):
             return events
     return repeat(None, len(lines))
 
@@ -229,8 +247,7 @@ def _glued(test: str, output: str) -> str:
     return next((word for word, name in ends if name == test), "") if len(ends) == 1 else ""
 
 
-def _elapsed(event: dict[str, Any]) -> str:
-    written = event.get("Elapsed")
+def _elapsed(written: object) -> str:
     value = number_in(written)
     if value is None:
         return "" if written is None else str(written)[:40]

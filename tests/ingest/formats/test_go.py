@@ -108,3 +108,36 @@ def test_what_is_cut_off_is_partial_with_its_line(document: str) -> None:
     warning = report.warnings.by_code["partial"]
     assert report.partial and warning.line is not None and warning.line >= 3
     assert case(report, "TestA").verdict.name == "PASS"
+
+
+def test_lines_that_are_events_only_together_are_damaged() -> None:
+    """Lines are decoded together; a list that goes on in the next line would make events of two halves."""
+    halves = (
+        '{"Action": "pass", "Package": "shop", "Test": "TestX", "more": [1',
+        "{}]}, " + event("pass", "TestY").strip(),
+    )
+    report = read(event("start") + "\n".join(halves) + "\n" + ran("TestA pass") + event("pass"))
+    assert [key[2] for key in report.keys] == ["TestA"]
+    assert [unclear.code for unclear in report.not_understood] == ["damaged_line", "damaged_line"]
+
+
+def test_a_key_that_stands_twice_is_told_wherever_its_colon_stands() -> None:
+    line = event("fail", "TestB").replace('"Action":', '"Action": "pass", "Action" :')
+    report = read(event("start") + line + event("pass"))
+    assert [unclear.code for unclear in report.not_understood] == ["key_twice"]
+
+
+def test_an_event_with_a_list_is_read() -> None:
+    report = read(event("start") + event("run", "TestA", more=["x"]) + event("pass", "TestA") + event("pass"))
+    assert [key[2] for key in report.keys] == ["TestA"]
+    assert not report.not_understood
+
+
+def test_passes_keep_their_place_among_other_outcomes() -> None:
+    report = read(go("TestA pass", "TestB fail", "TestC pass", "TestD skip", "TestE pass", end="fail"))
+    assert [key[2] for key in report.keys] == ["TestA", "TestB", "TestC", "TestD", "TestE"]
+
+
+def test_names_of_passes_lose_what_cannot_be_stored() -> None:
+    report = read(go("Test\x00A pass", "TestB pass"))
+    assert [key[2] for key in report.keys] == ["TestA", "TestB"]
