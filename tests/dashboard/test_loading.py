@@ -155,3 +155,11 @@ def test_copies_and_what_they_started_end_with_a_parent_that_is_killed(
     parent.wait()
     _, alive = psutil.wait_procs(processes, timeout=60)
     assert alive == []
+
+
+def test_a_worker_seldom_looks_for_garbage_and_never_in_what_it_shares() -> None:
+    script = "import dashboard.celery, gc; from celery import signals; signals.worker_init.send(None)"
+    script += "; print(gc.get_threshold()[0] > 700, gc.get_freeze_count() > 1_000)"
+    command, home = [sys.executable, "-c", script], Path(os.environ["FLAKEBOARD_HOME"])
+    done = subprocess.run(command, cwd=ROOT, env=environment(home), capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "True"]

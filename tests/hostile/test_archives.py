@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from ingest.bundle import BundleWriter, read_parts
+from ingest.junit.archives import zips
 from ingest.junit.archives.compressed_streams import KINDS, InflatedStream
 from ingest.junit.limits import Limits
 from ingest.junit.upload import read_upload
@@ -443,3 +444,11 @@ def test_a_long_name_of_a_part_is_kept_readable() -> None:
     BundleWriter(bundle.write).add("é" * 1_999 + "a€.xml", iter([DOCUMENT]))
     bundle.seek(0)
     assert len(list(read_parts(bundle))) == 1
+
+
+def test_few_bytes_beside_an_entry_are_remembered_and_many_are_not() -> None:
+    zips._is_marked.cache_clear()
+    assert not zips._has_marks(b"beside an entry") and not zips._has_marks(b"beside an entry")
+    assert not zips._has_marks(b"x" * zips._LONG)
+    seen = zips._is_marked.cache_info()
+    assert (seen.hits, seen.misses) == (1, 1)
