@@ -25,6 +25,8 @@ _HARMLESS = re.compile(
     r"\A(?:go: |# \S|\?? +\t|ok  \t|\S{1,400}\.go:[0-9]{1,9}:|\t|note: |warning: |exit status [0-9]+\Z)"
 )
 _BUILD_FAILED = re.compile(r"FAIL\t(\S{1,1000}) \[(?:build|setup) failed\]\s*\Z")
+_FEW = 8
+"""Tests that become rows as fast one by one."""
 _MARKERS = ("=== RUN", "=== PAUSE", "=== CONT", "=== NAME")
 
 
@@ -101,12 +103,17 @@ class GoTest(TextFormat):
         if not self._is_dated and "Time" in event:
             self.report.timestamp = text_in(event["Time"])[:64]
             self._is_dated = bool(self.report.timestamp)
-        if action in _ENDS:
-            if test:
-                self._end_test(name, package, test, action, event)
-            else:
-                self._end_package(name, package, action, event)
-            return
+        if action == "pass" and test:
+            package.running.pop(test, None)
+            self._passes.append((name, test, _elapsed(get("Elapsed"))))
+        elif action not in _ENDS:
+            self._go_on(package, action, test, event)
+        elif test:
+            self._end_test(name, package, test, action, event)
+        else:
+            self._end_package(name, package, action, event)
+
+    def _go_on(self, package: _Package, action: str, test: str, event: dict[str, Any]) -> None:
         package.ended = False
         if action not in _ON_THE_WAY:
             self.tell("unknown_verdict", f"The action {action[:40]!r} is not known.")
@@ -140,11 +147,8 @@ class GoTest(TextFormat):
     # -- what ended --------------------------------------------------------------------------------------------
 
     def _end_test(self, name: str, package: _Package, test: str, action: str, event: dict[str, Any]) -> None:
-        sink, time = package.running.pop(test, None), _elapsed(event.get("Elapsed"))
-        if action == "pass":
-            self._passes.append((name, test, time))
-            return
-        case = Case(test, name, _ENDS[action], time)
+        sink = package.running.pop(test, None)
+        case = Case(test, name, _ENDS[action], _elapsed(event.get("Elapsed")))
         if case.verdict.failing:
             package.failed += 1
             case.trouble = self._trouble(sink)
@@ -156,13 +160,12 @@ class GoTest(TextFormat):
 
     def _add_passes(self) -> None:
         passes, self._passes = self._passes, []
-        if not passes:
-            return
-        packages, names, times = map(list, zip(*passes, strict=True))
-        longest = max(map(len, {*packages, *names}))
-        if longest <= LONGEST_NAME and "".join({*packages, *names}).isprintable():
-            self.target.add_plain(packages, names, times)
-            return
+        if len(passes) > _FEW:
+            packages, names, times = map(list, zip(*passes, strict=True))
+            written = {*packages, *names}
+            if max(map(len, written)) <= LONGEST_NAME and "".join(written).isprintable():
+                self.target.add_plain(packages, names, times)
+                return
         for package, name, time in passes:
             super().add(Case(name, package, time=time))
 

@@ -18,6 +18,7 @@ _ITEM = "[]"
 """Stands for an item of a list in a path."""
 _LONGEST_VALUE = 1_000
 _MOST_VALUES = 40
+_SHORT_RUN, _LONGEST_WAIT = 8, 1_000
 _BLANK = r"[ \t\r\n]*+"
 
 
@@ -91,6 +92,8 @@ class Alike:
     def __init__(self, wanted: Mapping[str, type], fixed: frozenset[str]) -> None:
         self._wanted, self._fixed = wanted, fixed
         self._offered, self._next = 0, 1
+        self._wait = self._waited = 0
+        """Objects to read one by one after a template matched few; doubles each time."""
         self.template: Template | None = None
         self.sample: Mapping[str, Any] = {}
 
@@ -106,3 +109,14 @@ class Alike:
         if template.longest <= longest:
             self._next = 2 * self._offered
             self.template, self.sample = template, sample
+
+    def columns(self, text: str, at: int) -> tuple[dict[str, list[str]], int]:
+        """Those of the template, unless it is likely to match few."""
+        if self._wait:
+            self._wait -= 1
+        if self.template is None or self._wait:
+            return {}, at
+        columns, end = self.template.columns(text, at)
+        is_long = len(columns.get("", ())) >= _SHORT_RUN
+        self._wait = self._waited = 0 if is_long else min(2 * self._waited + 1, _LONGEST_WAIT)
+        return columns, end

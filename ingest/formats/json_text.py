@@ -234,7 +234,7 @@ class Cursor:
         """The wanted values of the next items that are written alike; nothing if the next one is not."""
         if alike.template is None or self._depth + alike.template.opened > self._limits.depth:
             return {}
-        columns, self._at = alike.template.columns(self._text, self._at)
+        columns, self._at = alike.columns(self._text, self._at)
         return columns
 
     def skip(self) -> bool:

@@ -15,6 +15,8 @@ _SMALL = 16 * 1024
 """Bytes of a document for which a template is worth its making."""
 _LONGEST, _MOST_ATTRIBUTES = 8 * 1024, 40
 """Bytes of an element of which a template is made, and its attributes."""
+_SHORT_RUN = 8
+"""Cases that take as long together as one by one."""
 _SHORTEST_WAIT, _LONGEST_WAIT = 256, 256 * 1024
 
 
@@ -60,11 +62,13 @@ class RunLane(Lane):
         element, position = self._elements[self._document.last_ended], self._begins + at
         if position >= element.waits_until:
             run = self._run(element, data, at)
-            if run is not None:
+            if run is not None and run.count >= _SHORT_RUN:
                 element.waited = 0
+            else:
+                element.wait(position)
+            if run is not None:
                 self._document.take(run)
                 return run.end
-            element.wait(position)
         soonest = min(each.waits_until for each in self._elements.values())
         self._ahead = max(soonest - position, 0)
         return at

@@ -126,7 +126,7 @@ class Playwright(TextFormat):
         failed = False
         for test in map(object_in, tests):
             failed |= self._test(titles, spec, test)
-        if len(tests) == 1 and _can_be_sample(spec, object_in(tests[0])):
+        if len(tests) == 1 and not failed and _can_be_sample(spec, object_in(tests[0])):
             self._cursor.learn(self._alike, spec)
         if spec.get("ok") is not True and not failed:
             self.tell("unknown_verdict", f"{text_in(spec.get('title'))[:80]!r} is not ok, and no test of it failed.")

@@ -139,5 +139,6 @@ def test_passes_keep_their_place_among_other_outcomes() -> None:
 
 
 def test_names_of_passes_lose_what_cannot_be_stored() -> None:
-    report = read(go("Test\x00A pass", "TestB pass"))
-    assert [key[2] for key in report.keys] == ["TestA", "TestB"]
+    names = [f"Test{number}" for number in range(20)]
+    report = read(go("Test\x00A pass", *(f"{name} pass" for name in names)))
+    assert [key[2] for key in report.keys] == ["TestA", *names]
