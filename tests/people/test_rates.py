@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from dashboard.people import throttling
-from dashboard.people.throttling import Ask, Rate, give_back, take, take_each
+from dashboard.people.throttling import Ask, Rate, fill, give_back, take, take_each
 from dashboard.people.tokens import personal_token_make
 from ingest.models import Project
 from ingest.services import token_create
@@ -25,6 +25,16 @@ def clock(monkeypatch: pytest.MonkeyPatch):
     clock = Clock()
     monkeypatch.setattr(throttling, "time", clock)
     return clock
+
+
+def test_a_bucket_is_filled_by_one_statement_whether_it_is_there_or_not(
+    db: None, clock, django_assert_num_queries
+) -> None:
+    """By two, a bucket that others fill and clean away in between was an error of ours."""
+    for amount, refused in ((3, True), (2, False)):
+        with django_assert_num_queries(1):
+            fill("bytes", "shop", THREE, amount)
+        assert bool(take("bytes", "shop", THREE)) is refused
 
 
 def test_a_bucket_gives_its_amount_at_once_and_then_evenly(db: None, clock) -> None:
