@@ -122,12 +122,11 @@ def analysis_store(
 
 def _write(model, keys: tuple[str, ...], analysis_id: int, rows) -> None:
     """The last value of a row is a finding, or the JSON of one."""
-    texts = ((*row[:-1], row[-1] if isinstance(row[-1], str) else encode(row[-1])) for row in rows)
-    stream_rows(
-        model,
-        ("analysis_id", *keys, "data"),
-        ((analysis_id, *row[:-1], row[-1].replace("\\u0000", "")) for row in texts),
-    )
+    stream_rows(model, ("analysis_id", *keys, "data"), ((analysis_id, *key, _text(data)) for *key, data in rows))
+
+
+def _text(data: Finding | str) -> str:
+    return (data if isinstance(data, str) else encode(data)).replace("\\u0000", "")
 
 
 def _retire(before: Analysis) -> None:

@@ -23,7 +23,11 @@ def numbers(values: Any) -> list[Any]:
     """The same for many values."""
     if isinstance(values, np.ndarray) and np.isfinite(values).all():
         return values.tolist()
-    plain = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    if isinstance(values, np.ndarray):
+        plain = values.astype(object)
+        plain[~np.isfinite(values)] = None
+        return plain.tolist()
+    plain = list(values)
     return [None if isinstance(value, float) and not isfinite(value) else value for value in plain]
 
 

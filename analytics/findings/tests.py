@@ -1,6 +1,6 @@
 """Findings about each test that failed: its evidence, and where to look."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -67,13 +67,14 @@ class _Sections:
         self._without = runs_without(found.window.executions, kind)
         self._environment_names = [encode(environment) for environment in loaded.environments]
         self._is_flaky = found.failed.is_flaky
+        self._default = _rates(found.failed.default_branch)
+        self._other = _rates(found.failed.other_branches)
         self._contexts = [(context.name.lower(), *found.failed.bursts.followed(context)) for context in Context]
 
     def columns(self, places: range) -> dict[str, list[str]]:
         """Of neighbouring tests."""
-        changes = [
-            self._onset_changes.get(test) for test in self._found.window.failing[places.start : places.stop].tolist()
-        ]
+        tests = self._found.window.failing[places.start : places.stop].tolist()
+        changes = [self._onset_changes.get(test) for test in tests] if self._onset_changes else [None] * len(tests)
         without = self._without[places.start : places.stop].tolist()
         return {
             "onset": self._onsets(places),
@@ -83,16 +84,16 @@ class _Sections:
             "contexts": self._reruns(places),
             "bursts": [_burst_counts(rows) for rows in self._bursts.of(places)],
             "reports": [_last_reports(rows) for rows in self._failures.of(places)],
-            "related": _encoded(self._related.get(place) for place in places),
-            "order": _encoded(self._order(place) for place in places),
+            "related": _of_some(places, self._related, self._related.__getitem__),
+            "order": _of_some(places, self._orders, lambda place: order_data(self._orders[place])),
             "duration": self._times(places),
-            "causes": _encoded(self._causes(place) for place in places),
+            "causes": _of_some(places, self._found.causes, self._causes),
             "runs_without": [str(count) if count else "" for count in without],
-            "onset_changes": _encoded(changes),
+            "onset_changes": _encoded(changes) if self._onset_changes else [""] * len(changes),
             "unjudged": self._unjudged(places, changes),
-            "changes": _encoded([self._change(row) for row in self._changes.get(place, ())] for place in places),
+            "changes": _of_some(places, self._changes, lambda place: [*map(self._change, self._changes[place])]),
             "hosts": _standouts(places, self._hosts, self._found.hosts, self._loaded.hosts),
-            "hours": _encoded([self._hour(row) for row in self._hours.get(place, ())] for place in places),
+            "hours": _of_some(places, self._hours, lambda place: [*map(self._hour, self._hours[place])]),
             "standing_out": _standouts(
                 places, self._standing_environments, self._found.environments, self._loaded.environments
             ),
@@ -125,10 +126,8 @@ class _Sections:
         return [None if report < 0 else report for report in self._report[reports].tolist()]
 
     def _branches(self, places: range) -> list[str]:
-        failed = self._found.failed
-        return objects(
-            {"default": _rates(failed.default_branch, places), "other": _rates(failed.other_branches, places)}
-        )
+        chosen = slice(places.start, places.stop)
+        return objects({"default": self._default[chosen], "other": self._other[chosen]})
 
     def _unjudged(self, places: range, changes: Sequence[Finding | None]) -> list[str]:
         """Causes that reports alone would show, for which there was not enough data."""
@@ -169,14 +168,10 @@ class _Sections:
             found[test - places.start] = text
         return found
 
-    def _order(self, place: int) -> Finding | None:
-        finding = self._orders.get(place)
-        return None if finding is None else order_data(finding)
-
     def _causes(self, place: int) -> list[Finding]:
         return [
             {"category": cause.category.value, "sentence": cause.sentence, "share": number(cause.share)}
-            for cause in self._found.causes.get(place, ())
+            for cause in self._found.causes[place]
         ]
 
     def _change(self, row: int) -> Finding:
@@ -210,14 +205,24 @@ def _encoded(values: Iterable[Any]) -> list[str]:
     return [encode(value) if value else "" for value in values]
 
 
+def _of_some(places: range, known: Collection[int], finding: Callable[[int], Any]) -> list[str]:
+    """By test: the finding where it is known that there is one, which is mostly of few tests."""
+    found = [""] * len(places)
+    for at, place in enumerate(places) if known else ():
+        if place in known and (value := finding(place)):
+            found[at] = encode(value)
+    return found
+
+
 def _is_compared(onset: Finding | None) -> bool:
     return onset is not None and any(kind["chance"] is not None for kind in onset["kinds"])
 
 
 def _standouts(places: range, rows: Mapping[int, Sequence[int]], found: Standouts, labels: Sequence[Any]) -> list[str]:
-    return _encoded(
-        [{"place": labels[int(found.place[row])], **_elsewhere(found, row)} for row in rows.get(place, ())]
-        for place in places
+    return _of_some(
+        places,
+        rows,
+        lambda test: [{"place": labels[int(found.place[row])], **_elsewhere(found, row)} for row in rows[test]],
     )
 
 
@@ -227,10 +232,13 @@ def _elsewhere(found: Standouts, row: int) -> Finding:
     return {**{name: int(getattr(found, name)[row]) for name in counts}, "p_value": number(found.p_value[row])}
 
 
-def _rates(rates: Rates, places: range) -> list[str | None]:
-    """By test; None where it was not executed."""
-    columns = {name: numbers(getattr(rates, name)[places.start : places.stop]) for name in _RATES}
-    return [text if executed else None for text, executed in zip(objects(columns), columns["executed"], strict=True)]
+def _rates(rates: Rates) -> list[str | None]:
+    """By test; None where it was not executed. The counts decide the interval, and many tests have the same."""
+    counts = rates.failed * (int(rates.executed.max(initial=0)) + 1) + rates.executed
+    _, first, at = np.unique(counts, return_index=True, return_inverse=True)
+    columns = {name: numbers(getattr(rates, name)[first]) for name in _RATES}
+    texts = [text if executed else None for text, executed in zip(objects(columns), columns["executed"], strict=True)]
+    return [texts[each] for each in at.tolist()]
 
 
 def _burst_lengths(found: Analysis) -> Table:

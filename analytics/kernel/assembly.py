@@ -3,7 +3,7 @@
 Passes are only counted; full sequences are kept only for tests that failed. So memory grows with tests and
 failures, not with results."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -15,6 +15,8 @@ from ingest.vectors import AMBIGUOUS, RETRIED, Bytes, verdicts_of
 from ingest.verdict import Verdict
 
 Seconds = npt.NDArray[np.float32]
+_AT_ONCE = 8
+"""Reports whose results are put into place together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,14 +261,26 @@ class Assembly:
         size, following = int(count.sum()), np.cumsum(count) - count
         report, verdict = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.uint8)
         duration = np.empty(size, dtype=np.float32)
-        for number in range(len(self._parts)):
-            part, self._parts[number] = self._parts[number], NO_PART  # so that not all is held twice
-            at = following[part.place]
-            report[at], verdict[at], duration[at] = number, part.verdict, part.duration
-            following[part.place] += 1
+        for first, last in self._alike():
+            parts, self._parts[first:last] = self._parts[first:last], [NO_PART] * (last - first)  # not held twice
+            place = parts[0].place
+            at = following[place][:, None] + np.arange(last - first)
+            report[at] = np.arange(first, last, dtype=np.int32)
+            verdict[at] = np.stack([part.verdict for part in parts], axis=1)
+            duration[at] = np.stack([part.duration for part in parts], axis=1)
+            following[place] += last - first
         self._parts = []
         test = np.repeat(np.arange(len(count), dtype=np.int32), count)
         return Executions(len(count), test, report, verdict, np.zeros(size, dtype=np.int16), duration)
+
+    def _alike(self) -> Iterator[tuple[int, int]]:
+        """Neighbouring reports of the same tests, a few at once: what is written of a test then lies together."""
+        first = 0
+        for number in range(1, len(self._parts) + 1):
+            is_last = number == len(self._parts) or self._parts[number].place is not self._parts[first].place
+            if is_last or number - first == _AT_ONCE:
+                yield first, number
+                first = number
 
 
 def _merged(plain: Executions, several: Executions) -> tuple[Executions, Flags]:

@@ -121,11 +121,12 @@ def bursts(
     )
 
 
-def by_stream(ran: Executions, stream: npt.NDArray[np.integer]) -> tuple[Ints, npt.NDArray[np.intp]]:
-    """Rows in order of test, stream and time, the stream of each, and its original index."""
+def by_stream(ran: Executions, stream: npt.NDArray[np.integer]) -> tuple[Ints, npt.NDArray[np.intp] | slice]:
+    """Rows in order of test, stream and time: the stream of each, and their original indices, which are all of them
+    where there is one stream."""
     streams = int(stream.max(initial=-1)) + 2
     key = ran.test.astype(np.int64) * streams + stream[ran.report]
     if len(stream) and (stream == stream[0]).all():
-        return key, np.arange(len(key))
+        return key, slice(None)
     at = np.argsort(key, kind="stable")
     return key[at], at

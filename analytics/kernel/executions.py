@@ -1,6 +1,6 @@
 """Executions as arrays, sorted by test and then by time: the input of all formulas."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +10,9 @@ from ingest.verdict import Verdict
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
+_FAIL, _ERROR, _SKIP = int(Verdict.FAIL), int(Verdict.ERROR), int(Verdict.SKIP)
+_KEPT = 2**18
+"""Rows whose flags are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,7 @@ class Executions:
     verdict: npt.NDArray[np.integer]
     ordinal: npt.NDArray[np.integer]
     duration: npt.NDArray[np.floating]
+    _failing: Flags | None = field(init=False, repr=False, compare=False, default=None)
 
     def __post_init__(self) -> None:
         sizes = {len(column) for column in (self.test, self.report, self.verdict, self.ordinal, self.duration)}
@@ -33,11 +37,18 @@ class Executions:
 
     @property
     def failing(self) -> Flags:
-        return np.asarray((self.verdict == Verdict.FAIL) | (self.verdict == Verdict.ERROR))
+        """Of a part it is kept, since many formulas ask; of all executions it would take room."""
+        if self._failing is not None:
+            return self._failing
+        failing = np.asarray((self.verdict == _FAIL) | (self.verdict == _ERROR))
+        if len(failing) <= _KEPT:
+            failing.flags.writeable = False
+            object.__setattr__(self, "_failing", failing)
+        return failing
 
     @property
     def executed(self) -> Flags:
-        return np.asarray(self.verdict != Verdict.SKIP)
+        return np.asarray(self.verdict != _SKIP)
 
     def where(self, chosen: Flags) -> "Executions":
         if chosen.all():
@@ -60,6 +71,11 @@ class Executions:
         """How many rows of the same test precede each."""
         count = np.bincount(self.test, minlength=self.tests)
         return np.arange(len(self.test)) - np.repeat(np.cumsum(count) - count, count)
+
+    @property
+    def bounds(self) -> Ints:
+        """Where the rows of each test begin, and where the last one's end."""
+        return np.concatenate([[0], np.cumsum(np.bincount(self.test, minlength=self.tests))]).astype(np.int64)
 
     @property
     def last_attempt(self) -> Flags:

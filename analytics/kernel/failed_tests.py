@@ -122,15 +122,16 @@ def _own(part: Part, retried: Flags, reports: Reports, parameters: Parameters) -
     ran = part.executions
     found, inside = evidence(ran, reports.situation, retried, parameters), _bursts(ran, reports)
     first, main = first_attempts(ran, reports.run), reports.default_branch[ran.report]
+    of_first, of_main = _Counts.of(ran, first), _Counts.of(ran, first & main)
     return _Own(
         evidence=found,
         streaks=streaks(ran, reports.situation, parameters),
         bursts=replace(inside, test=inside.test + part.first),
         onsets=onsets(ran, found, parameters),
         attempts=_Counts.of(ran, ran.executed),
-        first=_Counts.of(ran, first),
-        default_branch=_Counts.of(ran, first & main),
-        other_branches=_Counts.of(ran, first & ~main),
+        first=of_first,
+        default_branch=of_main,
+        other_branches=_Counts(of_first.failed - of_main.failed, of_first.executed - of_main.executed),
     )
 
 

@@ -80,14 +80,15 @@ def _group(executions: Executions, where: Ints) -> tuple[Ints, int]:
     return np.where(place < 0, -1, executions.test.astype(np.int64) * max(places, 1) + place), max(places, 1)
 
 
-def _mixed(executions: Executions, where: Ints) -> tuple[Ints, Flags]:
+def _mixed(key: Ints, places: int, failing: Flags, tests: int) -> tuple[Ints, Flags]:
     """How many places of each test saw both outcomes, and which failing executions are in one."""
-    key, places = _group(executions, where)
     known = key >= 0
-    failing = executions.failing
-    mixed = _both(key[known], failing[known])
-    count = np.bincount(mixed // places, minlength=executions.tests).astype(np.int64)
-    return count, failing & known & np.isin(key, mixed)
+    mixed = _both(key, failing) if known.all() else _both(key[known], failing[known])
+    count = np.bincount(mixed // places, minlength=tests).astype(np.int64)
+    bad = np.flatnonzero(failing & known)
+    inside = np.zeros(len(key), dtype=bool)
+    inside[bad] = np.isin(key[bad], mixed)
+    return count, inside
 
 
 def evidence(
@@ -99,10 +100,14 @@ def evidence(
     pairs = _pairs(situation.revision, situation.environment)
     unexplained = ~_outages(ran, situation, parameters)
     in_contradiction = np.zeros(len(ran.test), dtype=bool)
-    contradictions, in_contradiction[unexplained] = _mixed(ran.where(unexplained), pairs)
-    broke, in_breakage = _broke(ran, pairs, in_contradiction, situation.run, parameters)
+    key, places = _group(ran, pairs)
+    contradictions, in_contradiction[unexplained] = _mixed(
+        key[unexplained], places, ran.failing[unexplained], ran.tests
+    )
+    broke, in_breakage = _broke(ran, key, places, in_contradiction, situation.run, parameters)
     contradictions, in_contradiction = contradictions - broke, in_contradiction & ~in_breakage
-    recoveries, recovered = _mixed(ran.where(retried), situation.run)
+    again = ran.where(retried)
+    recoveries, recovered = _mixed(*_group(again, situation.run), again.failing, ran.tests)
     part = in_contradiction.copy()
     part[retried] |= recovered
     first, last = _ends(ran, part)
@@ -127,11 +132,12 @@ def _outages(ran: Executions, situation: Situation, parameters: Parameters) -> F
     return np.asarray(ran.failing & lasting[streak])
 
 
-def _broke(ran: Executions, pairs: Ints, mixed: Flags, run: Ints, parameters: Parameters) -> tuple[Ints, Flags]:
+def _broke(
+    ran: Executions, key: Ints, places: int, mixed: Flags, run: Ints, parameters: Parameters
+) -> tuple[Ints, Flags]:
     """Per test, the mixed places with passes and then only failures, in a few runs or more; and those failures.
 
     The code did not change there: a dependency or a service did. `mixed` marks failures in mixed places."""
-    key, places = _group(ran, pairs)
     mixed_keys = distinct(key[mixed])
     if not len(mixed_keys):
         return np.zeros(ran.tests, dtype=np.int64), np.zeros(len(key), dtype=bool)
@@ -202,7 +208,7 @@ class Streaks:
 def streaks(executions: Executions, situation: Situation, parameters: Parameters = DEFAULTS) -> Streaks:
     """A test may be broken in only one environment. One that has not run it recently is ignored."""
     ran = executions.where(executions.executed)
-    clean = _since_last(ran, ran.failing)
+    clean = _since_last_failure(ran)
     changed, always = _changed(ran, situation), _always(ran, situation, parameters)
     main = ran.where(situation.mainline[ran.report])
     streak = np.zeros_like(clean)
@@ -210,7 +216,8 @@ def streaks(executions: Executions, situation: Situation, parameters: Parameters
         return Streaks(streak, np.zeros_like(clean), clean, changed, always)
     key, at = by_stream(main, situation.environment)
     test, last, length = _tails(key, main.test[at], main.failing[at])
-    behind = main.count(main.executed)[test] - 1 - main.rank[at][last]
+    bounds = main.bounds
+    behind = bounds[test + 1] - 1 - (last if isinstance(at, slice) else at[last])
     length[behind >= parameters.lately] = 0
     order = np.lexsort((length, test))
     worst = order[np.append(test[order][1:] != test[order][:-1], True)]  # of each test, the stream with the longest
@@ -229,17 +236,27 @@ def first_reports(revision: Ints) -> Ints:
 
 def _changed(ran: Executions, situation: Situation) -> Flags:
     """Whether a newer revision ran: without one nothing can have been fixed."""
-    revision, came = situation.revision, first_reports(situation.revision)
-    last_failure = np.full(ran.tests, -1, dtype=np.int64)
-    last_failure[ran.test[ran.failing]] = ran.report[ran.failing]
-    later = (revision[ran.report] >= 0) & (came[revision[ran.report]] > last_failure[ran.test])
-    return ran.count(later) > 0
+    revision = situation.revision
+    came = np.where(revision >= 0, first_reports(revision)[revision], -1)
+    last_failure, newest = np.full((2, ran.tests), -1, dtype=np.int64)
+    rows = np.flatnonzero(ran.failing)
+    last_failure[ran.test[rows]] = ran.report[rows]
+    begin = ran.bounds
+    known = np.flatnonzero(begin[1:] > begin[:-1])
+    if len(known):
+        newest[known] = np.maximum.reduceat(came[ran.report], begin[known])
+    return np.asarray(newest > last_failure)
 
 
 def _always(ran: Executions, situation: Situation, parameters: Parameters) -> Flags:
-    runs = distinct_per(ran.test, situation.run[ran.report], ran.tests)
-    passed, merged = ran.count(~ran.failing), ran.count(~situation.pull_request[ran.report])
-    return np.asarray((runs >= parameters.few_failures) & (passed == 0) & (merged > 0))
+    executed = np.bincount(ran.test, minlength=ran.tests)
+    never_passed = (executed > 0) & (ran.count(ran.failing) == executed)
+    if not never_passed.any():
+        return np.asarray(never_passed)
+    bad = ran.where(never_passed[ran.test])
+    runs = distinct_per(bad.test, situation.run[bad.report], bad.tests)
+    merged = bad.count(~situation.pull_request[bad.report])
+    return np.asarray((runs >= parameters.few_failures) & never_passed & (merged > 0))
 
 
 def _starts(length: Ints) -> Ints:
@@ -251,15 +268,17 @@ def _tails(key: Ints, test: npt.NDArray[np.integer], failing: Flags) -> tuple[In
     """Of each stream: its test, its last row, and how many rows at its end are failing."""
     last = np.flatnonzero(np.append(key[1:] != key[:-1], True))
     first = np.concatenate([[0], last[:-1] + 1])
-    passed = np.maximum.accumulate(np.where(failing, -1, np.arange(len(key))))[last]
+    passes = np.append(np.flatnonzero(~failing), -1)  # none is the last place
+    passed = passes[np.searchsorted(passes[:-1], last, side="right") - 1]
     return test[last].astype(np.int64), last, last - np.maximum(passed, first - 1)
 
 
-def _since_last(ran: Executions, event: Flags) -> Ints:
-    """Executions of each test after the last one with the event; all of them where there is none."""
-    last = np.full(ran.tests, -1, dtype=np.int64)
-    last[ran.test[event]] = ran.rank[event]  # ranks rise within a test, so the last one wins
-    return np.bincount(ran.test, minlength=ran.tests) - 1 - last
+def _since_last_failure(ran: Executions) -> Ints:
+    """Executions of each test after the last failure; all of them where there is none."""
+    begin, rows = ran.bounds, np.flatnonzero(ran.failing)
+    last = begin[:-1] - 1
+    last[ran.test[rows]] = rows  # they rise within a test, so the last one wins
+    return np.asarray(begin[1:] - 1 - last)
 
 
 def before_clean(bursts: Bursts, lately: Streaks) -> Bursts:

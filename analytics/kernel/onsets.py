@@ -28,15 +28,16 @@ class Onsets:
 
 def onsets(executions: Executions, found: Evidence, parameters: Parameters = DEFAULTS) -> Onsets:
     ran = executions.where(executions.executed)
-    earlier = ran.report < found.first[ran.test]
-    clean = np.full(ran.tests, -1, dtype=np.int64)
+    earlier = ran.report < found.first.astype(ran.report.dtype)[ran.test]
+    clean, last_failure, came = np.full((3, ran.tests), -1, dtype=np.int64)
     passed = np.flatnonzero(ran.last_attempt)[~ran.any_attempt(ran.failing)]
     passed = passed[earlier[passed]]
     clean[ran.test[passed]] = ran.report[passed]  # reports rise within a test, so the last one wins
-    last_failure = np.full(ran.tests, -1, dtype=np.int64)
-    last_failure[ran.test[ran.failing]] = ran.report[ran.failing]
+    failed = np.flatnonzero(ran.failing)
+    last_failure[ran.test[failed]] = ran.report[failed]
     before = np.bincount(ran.test[earlier], minlength=ran.tests).astype(np.int64)
-    came = np.full(ran.tests, -1, dtype=np.int64)
-    came[ran.test[::-1]] = ran.report[::-1]  # backwards, so the first one wins
+    bounds = ran.bounds
+    known = np.flatnonzero(bounds[1:] > bounds[:-1])
+    came[known] = ran.report[bounds[known]]
     new = (found.first >= 0) & (before < parameters.new_executions) & (came >= parameters.new_executions)
     return Onsets(clean, found.first, found.last, last_failure, before, new)

@@ -55,13 +55,15 @@ def once_each(first: npt.NDArray[np.floating], second: npt.NDArray[np.floating])
 def fit_prior(again: Ints, not_again: Ints, parameters: Parameters = DEFAULTS) -> Beta:
     """Empirical Bayes: the Beta that makes the project's own counts of "failed again" most likely (beta-binomial)."""
     known = again + not_again > 0
-    k, n = again[known].astype(np.float64), (again + not_again)[known].astype(np.float64)
-    if len(n) < parameters.prior_tests:
+    all_k, all_n = again[known].astype(np.float64), (again + not_again)[known].astype(np.float64)
+    if len(all_n) < parameters.prior_tests:
         return parameters.fallback_prior
+    (k, n), at = once_each(all_k, all_n)
 
     def unlikelihood(logs: Floats) -> float:
         a, b = np.exp(logs)
-        return -float(np.sum(scipy.special.betaln(a + k, b + n - k) - scipy.special.betaln(a, b)))
+        each = scipy.special.betaln(a + k, b + n - k) - scipy.special.betaln(a, b)
+        return -float(np.sum(each[at]))
 
     found = scipy.optimize.minimize(unlikelihood, np.log([1.0, 1.0]), method="L-BFGS-B", bounds=[(-5.0, 5.0)] * 2)
     a, b = np.exp(found.x)

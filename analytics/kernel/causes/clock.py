@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
+import numpy.typing as npt
 import scipy
 
 from analytics.kernel.executions import Executions, Flags, Floats, Ints, distinct_per
@@ -37,6 +38,14 @@ class _Face:
         """Blocks x marks of each."""
         starts = np.arange(0, self.marks, self.step)
         return np.asarray((starts[:, None] + np.arange(self.width)) % self.marks)
+
+    @property
+    def holds(self) -> Flags:
+        """Blocks x all marks: whether it has the mark."""
+        blocks = self.blocks
+        holds = np.zeros((len(blocks), self.marks), dtype=bool)
+        holds[np.arange(len(blocks))[:, None], blocks] = True
+        return holds
 
 
 FACES = {
@@ -120,7 +129,10 @@ class _Units:
     """What counts once: a test in a report, or a test on a day."""
 
     test: Ints
-    started: Floats
+    at: npt.NDArray[np.integer]
+    """Which of the moments."""
+    moments: Floats
+    """Seconds since 1970: of each report, or of each day. There are far fewer than rows."""
     failed: Flags
     tests: int
 
@@ -129,20 +141,22 @@ def _reports(executions: Executions, started: Floats) -> _Units:
     ran = executions.where(executions.executed)
     once = ran.last_attempt
     test, report = ran.test[once].astype(np.int64), ran.report[once]
-    return _Units(test, started[report], ran.any_attempt(ran.failing), executions.tests)
+    return _Units(test, report, started, ran.any_attempt(ran.failing), executions.tests)
 
 
 def _days(units: _Units) -> _Units:
     """A day is bad where it failed at least once. Rows are sorted by test and time, so a day's are neighbours."""
     if not len(units.test):
         return units
-    day = (units.started // DAY).astype(np.int64)
+    days, day_of = np.unique((units.moments // DAY).astype(np.int64), return_inverse=True)
+    day = day_of[units.at]
     new = np.ones(len(day), dtype=bool)
     new[1:] = (units.test[1:] != units.test[:-1]) | (day[1:] != day[:-1])
     start = np.flatnonzero(new)
     return _Units(
         units.test[start],
-        (day[start] * DAY).astype(np.float64),
+        day[start],
+        (days * DAY).astype(np.float64),
         np.logical_or.reduceat(units.failed, start),
         units.tests,
     )
@@ -184,10 +198,10 @@ class _Cells:
 def _cells(dial: Dial, units: _Units, few: int) -> _Cells:
     """How often each test ran and failed in each block of a dial."""
     face = FACES[dial]
-    mark, period = _marks(dial, units.started)
+    mark, period = _marks(dial, units.moments)
     shape = (units.tests, face.marks)
-    ran = np.bincount(units.test * face.marks + mark, minlength=shape[0] * shape[1]).reshape(shape)
-    bad = np.bincount((units.test * face.marks + mark)[units.failed], minlength=shape[0] * shape[1]).reshape(shape)
+    cell, failures = units.test * face.marks + mark[units.at], np.flatnonzero(units.failed)
+    ran, bad = (np.bincount(each, minlength=shape[0] * shape[1]).reshape(shape) for each in (cell, cell[failures]))
     all_ran, all_bad = ran.sum(axis=1), bad.sum(axis=1)
     chosen = np.flatnonzero((all_bad >= few) & (all_bad < all_ran))
     ran, bad, all_ran, all_bad = ran[chosen], bad[chosen], all_ran[chosen], all_bad[chosen]
@@ -196,11 +210,11 @@ def _cells(dial: Dial, units: _Units, few: int) -> _Cells:
         executed += ran[:, marks]
         failed += bad[:, marks]
     compared = (executed > 0) & (executed < all_ran[:, None])
-    periods = np.zeros_like(failed)
-    test, when, where = units.test[units.failed], period[units.failed], mark[units.failed]
-    for number, marks in enumerate(face.blocks):
-        inside = np.isin(where, marks)
-        periods[:, number] = distinct_per(test[inside], when[inside] - when.min(initial=0), units.tests)[chosen]
+    at, blocks = units.at[failures], len(face.blocks)
+    block, row = np.nonzero(face.holds[:, mark[at]])
+    when = period[at] - period.min(initial=0)
+    periods = distinct_per(units.test[failures][row] * blocks + block, when[row], units.tests * blocks)
+    periods = periods.reshape(units.tests, blocks)[chosen]
     return _Cells(chosen, executed, failed, periods, all_ran, all_bad, compared)
 
 
