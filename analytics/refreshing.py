@@ -38,6 +38,11 @@ _RETRY = timedelta(minutes=5)
 _REST = 0.25
 """After an analysis its project rests for this share of the time that it took: steady uploads keep a worker busy for
 four fifths of the time at most, and conclusions are as fresh as the worker is quick."""
+_REST_BEHIND = 30.0
+"""Seconds that it rests for at least while uploads wait, as they come first: five projects with steady uploads would
+keep a core busy with analyses alone."""
+_BEHIND = timedelta(seconds=2)
+"""Uploads that nobody has begun with for so long wait for a worker."""
 _ALIKE = timedelta(milliseconds=50)
 """Two ends of one rest, computed by two uploads, differ by less."""
 _TRIES = 3
@@ -76,7 +81,9 @@ def _rest(project_id: int) -> float:
     if last is None:
         return 0.0
     finished_at, seconds = last
-    return (finished_at + timedelta(seconds=_REST * seconds) - timezone.now()).total_seconds()
+    is_behind = Upload.objects.filter(state=Upload.State.RECEIVED, received_at__lt=Now() - _BEHIND).exists()
+    rest = max(_REST * seconds, _REST_BEHIND if is_behind else 0.0)
+    return (finished_at + timedelta(seconds=rest) - timezone.now()).total_seconds()
 
 
 def is_due(*, project_id: int) -> bool:

@@ -15,9 +15,11 @@ from analytics.refreshing import PHASES, refresh_ask, refresh_claim, refresh_run
 from analytics.services import analysis_refresh, incident_decide
 from dashboard.retention.services import retention_run
 from ingest.leases import Claim, ClaimLost
-from ingest.models import Project, Report
+from ingest.metadata import RunMetadata
+from ingest.models import Project, Report, Upload
+from ingest.services import upload_receive
 from tests.at_once import at_once
-from tests.conftest import Send
+from tests.conftest import Send, body_of
 
 ONE = "<testsuite name='s'><testcase classname='c' name='t' time='1'>{}</testcase></testsuite>"
 FAILED = ONE.format("<failure message='x'>boom</failure>").encode()
@@ -98,6 +100,20 @@ def test_a_project_rests_after_a_long_analysis_and_not_when_somebody_asks(flaky:
     seconds = refresh_ask(project_id=flaky.pk)
     assert seconds is not None and 500 < seconds <= 600, "a quarter of 4,000 s, of which 400 s are over"
     assert refresh_ask(project_id=flaky.pk, delay=0) == 0
+
+
+def test_while_uploads_wait_a_project_rests_longer(flaky: Project) -> None:
+    refresh_ask(project_id=flaky.pk, delay=0)
+    refresh_run(project_id=flaky.pk)
+    upload, _ = upload_receive(project=flaky, body=body_of(b"<testsuite/>"), metadata=RunMetadata())
+    assert refresh_ask(project_id=flaky.pk) == settings.ANALYSIS_DELAY_SECONDS, "it has only just come"
+    Refresh.objects.update(due_at=None)
+    Upload.objects.filter(pk=upload.pk).update(received_at=timezone.now() - timedelta(seconds=3))
+    seconds = refresh_ask(project_id=flaky.pk)
+    assert seconds is not None and settings.ANALYSIS_DELAY_SECONDS < seconds <= 30
+    Refresh.objects.update(due_at=None)
+    Analysis.objects.update(finished_at=timezone.now() - timedelta(seconds=30))
+    assert refresh_ask(project_id=flaky.pk) == settings.ANALYSIS_DELAY_SECONDS, "it has rested"
 
 
 def test_one_that_was_asked_for_while_another_ran_is_due_at_its_end(flaky: Project) -> None:

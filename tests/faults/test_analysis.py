@@ -1,4 +1,5 @@
-"""From simulated JUnit files to conclusions, through the API and real processes: the same as the kernel's own."""
+"""One that starts in a new home, and in it from simulated JUnit files to conclusions, through the API and real
+processes: the same as the kernel's own."""
 
 import json
 from collections.abc import Iterator
@@ -12,7 +13,8 @@ from analytics.kernel.analysis import analyse
 from analytics.kernel.flakiness import State
 from analytics.simulation import History, Settings, simulate
 from tests.extent import WHOLE
-from tests.faults.server import ONE_OF_EACH, Server, running, suite, until
+from tests.faults.server import ONE_OF_EACH, Server, free_port, running, suite, try_to_start, until
+from tests.homes import furnish_static
 
 pytestmark = pytest.mark.processes
 SMALLEST = Settings(
@@ -31,9 +33,32 @@ SMALL = replace(SMALLEST, seed=11, days=8, commits_a_day=3, pull_request_regress
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server whose home has a path too long for a socket, and is new: only folders that people keep there.
+
+    Static files are among them, since compressing them takes seconds; all tests begin with collecting those."""
+    home = tmp_path_factory.mktemp("home") / ("a-long-name-" * 9)
+    (home / "kept").mkdir(parents=True)
+    furnish_static(home)
     environment = {"ANALYSIS_DELAY_SECONDS": "2", "ANALYSIS_LEASE_SECONDS": "10", **ONE_OF_EACH}
-    with running(tmp_path_factory.mktemp("home"), **environment) as started:
+    with running(home, **environment) as started:
         yield started
+
+
+# -- its home ----------------------------------------------------------------------------------------------------
+
+
+def test_a_long_home_path_works(server: Server) -> None:
+    assert server.answers()
+
+
+def test_a_second_one_in_the_same_home_is_refused(server: Server) -> None:
+    code, said = try_to_start(server.home, PORT=str(free_port()))
+    assert code != 0
+    assert f"already runs from {server.home}" in said
+    assert len(said.strip().splitlines()) == 1
+
+
+# -- its analyses ------------------------------------------------------------------------------------------------
 
 
 def multipart(metadata: dict[str, Any], files: list[tuple[str, bytes]]) -> tuple[bytes, str]:
