@@ -3,6 +3,7 @@
 import json
 from collections.abc import Collection, Iterable, Mapping
 from datetime import date
+from functools import cache
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from analytics.trends.days import DayCounts, Slice, days_of
 from analytics.trends.models import FlakySpell, TrendDay
 from analytics.trends.spells import SPELL_COLUMNS, Spell, merge_spells, window_spells
 from ingest.models import Project
-from ingest.pgcopy import copy_rows
+from ingest.pgcopy import copy_rows, stream_rows
 
 _COUNTS = DayCounts._fields
 
@@ -68,8 +69,12 @@ def _store_spells(project: Project, stored: Mapping[Spell, int], spells: Iterabl
     wanted = dict.fromkeys(spells)
     gone = [pk for spell, pk in stored.items() if spell not in wanted]
     FlakySpell.objects.filter(pk__in=gone)._raw_delete("default")
-    copy_rows(
+    text_of = cache(str)  # a window has far fewer moments than spells
+    stream_rows(
         FlakySpell,
         ("project_id", *SPELL_COLUMNS),
-        ((project.pk, *spell) for spell in wanted if spell not in stored),
+        (
+            (project.pk, number, text_of(since), text_of(last), until and text_of(until), again, seen)
+            for number, since, last, until, again, seen in (spell for spell in wanted if spell not in stored)
+        ),
     )

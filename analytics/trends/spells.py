@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -58,14 +59,13 @@ def merge_spells(stored: Iterable[Spell], found: Iterable[Spell], begin: datetim
     for spell in found:
         by_test.setdefault(spell.number, ([], []))[1].append(spell)
     every = by_test.values()
-    merged = (spell for before, after in every for spell in _merged(sorted(before), sorted(after), begin))
-    return sorted(merged)
+    return sorted(chain.from_iterable(_merged(sorted(before), sorted(after), begin) for before, after in every))
 
 
 def _merged(before: list[Spell], after: list[Spell], begin: datetime) -> list[Spell]:
     """The spells of one test."""
     if not before:
-        return [after[0], *(spell._replace(again=True) for spell in after[1:])]
+        return after if len(after) == 1 else [after[0], *(spell._replace(again=True) for spell in after[1:])]
     if after and (before[-1].until is None or before[-1].until >= after[0].since):
         after = [after[0]._replace(since=before[-1].since, seen=before[-1].seen), *after[1:]]
         before = before[:-1]

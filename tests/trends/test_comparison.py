@@ -103,3 +103,10 @@ def test_an_address_that_makes_no_sense_is_no_error() -> None:
     backwards = days_asked(TrendQuery.read({"from": "2026-05-01", "to": "2026-01-10"}), known)
     assert backwards.shown == Span(date(2026, 1, 10), date(2026, 1, 10))
     assert days_asked(TrendQuery(), known).shown == known
+
+
+@pytest.mark.parametrize("runs", [1, 10, 27, 50, 100, 156, 381, 1_000])
+def test_the_interval_of_none_and_of_all_has_an_exact_end(runs: int) -> None:
+    """So that a page spells both in one way: "0–3.7 %" of 0 of 100."""
+    assert wilson(0, runs).low == 0 < wilson(0, runs).high
+    assert wilson(runs, runs).high == 1 > wilson(runs, runs).low

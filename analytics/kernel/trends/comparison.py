@@ -48,7 +48,10 @@ def wilson(part: int, whole: int, confidence: float = DEFAULTS.confidence) -> Es
     rate, weight = part / whole, z * z / whole
     middle = rate + weight / 2
     half = z * sqrt(rate * (1 - rate) / whole + weight / (4 * whole))
-    return Estimate(rate, max((middle - half) / (1 + weight), 0.0), min((middle + half) / (1 + weight), 1.0))
+    # Of none and of all one end is exact; arithmetic would miss it by the last digit, and a page show "<0.001".
+    low = (middle - half) / (1 + weight) if part else 0.0
+    high = (middle + half) / (1 + weight) if part < whole else 1.0
+    return Estimate(rate, max(low, 0.0), min(high, 1.0))
 
 
 def difference(after: Estimate, before: Estimate) -> Estimate:

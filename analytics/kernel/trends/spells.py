@@ -100,7 +100,7 @@ class _Onsets:
     def _of(cls, ran: Executions, environment: Ints) -> "_Onsets":
         key, at = by_stream(ran, environment)
         test, failing = ran.test[at], ran.failing[at]
-        after_pass = np.zeros(len(at), dtype=bool)
+        after_pass = np.zeros(len(key), dtype=bool)
         after_pass[1:] = (key[1:] == key[:-1]) & ~failing[:-1]
         counts = (np.bincount(test[after_pass & chosen], minlength=ran.tests) for chosen in (failing, ~failing))
         return cls(*(count.astype(np.int64) for count in counts))
