@@ -52,7 +52,12 @@ def tests_intern(
     created: list[int] = []
     if None in found:
         missing = {keys[row]: files[row] for row, number in enumerate(found) if number is None}
-        numbered, created = _tests_find_or_create(project_id, missing, seen_at, in_ci=in_ci)
+        numbered, arrived, new = _tests_find_or_create(project_id, missing, seen_at, in_ci=in_ci)
+        created = [*arrived, *new]
+        if new and max(known.values(), default=-1) >= min(new):  # remembered numbers are given anew: they were lost
+            known.clear()
+            again = tests_intern(project_id=project_id, keys=keys, files=files, seen_at=seen_at, in_ci=in_ci)
+            return InternedTests(again.numbers, np.concatenate([np.array(created, dtype=np.int32), again.created]))
         found = [numbered[key] if number is None else number for key, number in zip(keys, found, strict=True)]
         if in_ci:
             known.update({key: number for key, number in numbered.items() if len(key[1]) + len(key[2]) < _LONG})
@@ -70,14 +75,14 @@ def _still_true(project_id: int, keys: Sequence[TestKey], found: Sequence[int | 
 
 def _tests_find_or_create(
     project_id: int, missing: dict[TestKey, str], seen_at: datetime, *, in_ci: bool
-) -> tuple[dict[TestKey, int], list[int]]:
-    """Key -> number of all tests, and the new numbers."""
+) -> tuple[dict[TestKey, int], list[int], list[int]]:
+    """Key -> number of all tests, the numbers that CI names for the first time, and the new numbers."""
     key_of = {test_digest(key): key for key in missing}
     known: dict[TestKey, int] = {}
     _tests_find(project_id, known, key_of)
     arrived = _tests_arrive(project_id, known, seen_at) if in_ci else []
     if not key_of:
-        return known, arrived
+        return known, arrived, []
     with transaction.atomic():
         project = Project.objects.select_for_update(no_key=True).get(pk=project_id)
         _tests_find(project_id, known, key_of)
@@ -92,7 +97,7 @@ def _tests_find_or_create(
             ),
         )
         Project.objects.filter(pk=project_id).update(test_count=F("test_count") + len(numbered))
-    return known | numbered, [*arrived, *numbered.values()]
+    return known | numbered, arrived, list(numbered.values())
 
 
 def _tests_arrive(project_id: int, known: dict[TestKey, int], seen_at: datetime) -> list[int]:

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from ingest import renames, selectors
-from ingest.models import Attempt, Failure, Report, Roster, Run, Test, Upload
+from ingest.models import Attempt, Failure, Project, Report, Roster, Run, Test, Upload
 from ingest.selectors import report_cases, report_order, roster_numbers
 from ingest.verdict import Verdict
 from tests.conftest import PRODUCERS, Send, report_of
@@ -148,8 +148,6 @@ def test_a_file_that_comes_again_with_others_for_the_same_run_counts_once(send: 
 
 def test_numbers_that_the_database_has_forgotten_are_not_given_to_other_tests(send: Send) -> None:
     """After a restore the worker remembers tests that are not there any more."""
-    from ingest.models import Project
-
     send(PASSES, build_id="1")
     Report.objects.all().delete()
     Test.objects.all().delete()
@@ -158,6 +156,20 @@ def test_numbers_that_the_database_has_forgotten_are_not_given_to_other_tests(se
     send(other, build_id="2")
     report = report_of(send(PASSES, build_id="3"))
     assert {row.test.name for row in report_cases(report).rows} == {"a", "b"}
+
+
+def test_a_remembered_number_that_was_given_anew_is_not_both_tests(send: Send) -> None:
+    """Also where the report begins with the test that has it now, which alone would look right."""
+    send(PASSES, build_id="1")
+    Report.objects.all().delete()
+    Test.objects.all().delete()
+    Project.objects.update(test_count=0)
+    cases = "<testcase classname='z' name='yy'/><testcase classname='z' name='zz'/>"
+    send(f"<testsuite name='s'>{cases}</testsuite>".encode(), build_id="2")
+    remembered = PASSES.replace(b"<testcase", cases.encode() + b"<testcase", 1)
+    report = report_of(send(remembered, build_id="3"))
+    assert {row.test.name for row in report_cases(report).rows} == {"a", "b", "yy", "zz"}
+    assert len(set(Test.objects.values_list("number", flat=True))) == 4
 
 
 def test_a_clock_a_day_ahead_is_not_believed_and_flagged(send: Send) -> None:
