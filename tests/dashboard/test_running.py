@@ -319,6 +319,15 @@ def test_messages_that_another_took_or_that_are_damaged_are_passed_over(
     assert channel._get("work") == {"number": 3}
 
 
+def test_a_queue_is_declared_and_used_though_its_folder_is_gone(channel: broker.Channel, tmp_path: Path) -> None:
+    shutil.rmtree(tmp_path)
+    queue = kombu.Queue("work", kombu.Exchange("work"), routing_key="work")(channel)
+    queue.declare()
+    channel._put("work", {"number": 1})
+    assert queue.queue_declare().message_count == 1
+    assert channel._get("work") == {"number": 1}
+
+
 def test_leftovers_of_killed_processes_are_removed_and_messages_kept(tmp_path: Path) -> None:
     for name in ("1.work.half", "2.work.taken", "3.work.msg"):
         (tmp_path / name).write_text("{}")
