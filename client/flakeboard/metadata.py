@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 import socket
 from typing import Any, Iterable, Mapping
 
@@ -67,12 +66,12 @@ def collect(
 
 def _from_ci(facts: Facts) -> dict[str, Any]:
     """CI's values, and git's where CI has none. Without a tree the revision is the merge that was built."""
-    tree, inside = git.tree(), bool(facts.system)
+    (tree, checked_out, branch), inside = git.head(), bool(facts.system)
     commit = facts.commit if tree or not facts.merged_commit else facts.merged_commit
     return {
-        "commit": commit or git.commit(),
+        "commit": commit or checked_out,
         "tree": tree,
-        "branch": facts.branch or ("" if inside else git.branch()),
+        "branch": facts.branch or ("" if inside else branch),
         "default_branch": facts.default_branch,
         "pull_request": facts.pull_request,
         "build_id": facts.build_id,
@@ -88,7 +87,12 @@ def _from_ci(facts: Facts) -> dict[str, Any]:
 def _environment(facts: Facts, pairs: Iterable[str], environ: Mapping[str, str]) -> dict[str, str]:
     """The operating system, CI's matrix, FLAKEBOARD_ENVIRONMENT and options; the later wins."""
     written = [pair for pair in environ.get("FLAKEBOARD_ENVIRONMENT", "").split(",") if pair.strip()]
-    return {"os": platform.system(), **facts.environment, **pairs_of([*written, *pairs])}
+    return {"os": _system(), **facts.environment, **pairs_of([*written, *pairs])}
+
+
+def _system() -> str:
+    """As `platform.system()` says it, which takes longer to load than all else of this module."""
+    return os.uname().sysname if hasattr(os, "uname") else "Windows"
 
 
 def pairs_of(written: Iterable[str]) -> dict[str, str]:

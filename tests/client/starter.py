@@ -252,6 +252,9 @@ def become(wish: dict[str, Any], handles: Sequence[int], path: list[str]) -> Non
     sys.path[:] = [wish["cwd"], *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)), *path]
     sys.argv[:] = wish["words"]
     random.seed()
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # also where the tests run in the background, which ignores it
 
 
 if __name__ == "__main__":

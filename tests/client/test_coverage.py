@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from flakeboard.problems import Problem
-from flakeboard.schedules.coverage_file import read_coverage
+from flakeboard.schedules.coverage_file import CoverageMaps, read_coverage
 
 from tests.client.commands import environ_with, flakeboard
 from tests.client.misbehaving import Misbehaving
@@ -165,16 +165,11 @@ def test_tests_are_told_apart_only_where_coverage_runs(suite: Path) -> None:
     assert "coverage.py does not run" in done.stdout
 
 
-def test_each_test_has_a_context_and_shared_fixtures_have_none(suite: Path) -> None:
+def measured(suite: Path, *options: str) -> CoverageMaps:
     pytest.importorskip("coverage")
-    (suite / "shop.py").write_text("def f():\n    return 1\n\n\ndef load():\n    return f()\n")
-    (suite / "test_a.py").write_text(
-        "import pytest\nimport shop\n\n@pytest.fixture(scope='module')\ndef shared():\n    return shop.load()\n\n"
-        "def test_1(shared):\n    assert shared\n\ndef test_2():\n    assert shop.f()\n"
-    )
-    words = ["coverage", "run", "-m", "pytest", "-p", "flakeboard.pytest_plugin", "--flakeboard-coverage"]
+    own = ("-m", "pytest", "-p", "flakeboard.pytest_plugin", "--flakeboard-coverage")
     done = subprocess.run(
-        [sys.executable, "-m", *words],
+        [sys.executable, "-m", "coverage", "run", *options, *own],
         cwd=str(suite),
         env=environ_with(PYTEST_DISABLE_PLUGIN_AUTOLOAD="1"),
         capture_output=True,
@@ -182,7 +177,79 @@ def test_each_test_has_a_context_and_shared_fixtures_have_none(suite: Path) -> N
         check=False,
     )
     assert done.returncode == 0, done.stdout
-    maps = read_coverage(str(suite / ".coverage"), str(suite))
+    return read_coverage(str(suite / ".coverage"), str(suite))
+
+
+def test_each_test_has_a_context_and_shared_fixtures_have_none(suite: Path) -> None:
+    (suite / "shop.py").write_text("def f():\n    return 1\n\n\ndef load():\n    return f()\n")
+    (suite / "test_a.py").write_text(
+        "import pytest\nimport shop\n\n@pytest.fixture(scope='module')\ndef shared():\n    return shop.load()\n\n"
+        "def test_1(shared):\n    assert shared\n\ndef test_2():\n    assert shop.f()\n"
+    )
+    maps = measured(suite)
     assert "shop.py" not in maps.tests[IDS[0]]
     assert lines_of(maps.tests[IDS[1]]["shop.py"]) == [2]
     assert lines_of(maps.outside["shop.py"]) == [1, 2, 5, 6]
+
+
+CACHING = """\
+from functools import lru_cache
+def price():
+    return 3
+@lru_cache(maxsize=None)
+def inner():
+    return price()
+@lru_cache(maxsize=None)
+def outer():
+    return inner() + 1
+def other():
+    return 5
+@lru_cache(maxsize=None)
+def of_module():
+    return 6
+of_module()
+"""
+USERS = """\
+import pytest, shop
+@pytest.fixture(scope="module")
+def shared():
+    return shop.outer()
+def test_1(): assert shop.inner()
+def test_2(): assert shop.outer()
+def test_3(): assert shop.outer()
+def test_4(): assert shop.other() and shop.of_module()
+def test_5():
+    shop.inner.cache_clear()
+    shop.outer.cache_clear()
+    assert shop.inner()
+def test_6(): assert shop.inner()
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("--branch", "--context=nightly")], ids=["lines", "jumps"])
+def test_a_cached_value_counts_for_the_test_that_takes_it(suite: Path, options: tuple[str, ...]) -> None:
+    """Also where the cached function took a value itself; not where the cache was cleared, or filled at import."""
+    (suite / "shop.py").write_text(CACHING)
+    (suite / "test_a.py").write_text(USERS)
+    found = measured(suite, *options)
+    bodies = {3: "price", 6: "inner", 9: "outer", 11: "other", 14: "of_module"}
+    ran = {
+        test.rpartition("_")[2]: [bodies[line] for line in lines_of(maps.get("shop.py", 0)) if line in bodies]
+        for test, maps in found.tests.items()
+        if test.startswith("test_a.py")
+    }
+    assert ran == {
+        "1": ["price", "inner"],
+        "2": ["price", "inner", "outer"],
+        "3": ["price", "inner", "outer"],
+        "4": ["other"],
+        "5": ["price", "inner"],
+        "6": ["price", "inner"],
+    }
+    assert {bodies[line] for line in lines_of(found.outside["shop.py"]) if line in bodies} == {"of_module"}
+
+
+def test_a_cached_value_that_a_shared_fixture_takes_is_nobodys(suite: Path) -> None:
+    (suite / "shop.py").write_text(CACHING)
+    (suite / "test_a.py").write_text(USERS.split("def test_3")[0] + "def test_3(shared): assert shared\n")
+    assert {3, 6, 9} <= set(lines_of(measured(suite).outside["shop.py"]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import platform
 import subprocess
 from pathlib import Path
 
@@ -394,7 +395,7 @@ def pull_request_event(tmp_path: Path) -> dict[str, str]:
 def test_a_pull_request_on_github_is_its_head_commit_with_the_tree_that_was_built(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(git, "tree", lambda: TREE)
+    monkeypatch.setattr(git, "head", lambda: (TREE, MERGE, "HEAD"))
     values = metadata.collect(environ=pull_request_event(tmp_path))
     assert (values["commit"], values["tree"]) == (SHA, TREE)
     assert (values["branch"], values["pull_request"]) == ("fix-cart", "31")
@@ -403,7 +404,7 @@ def test_a_pull_request_on_github_is_its_head_commit_with_the_tree_that_was_buil
 def test_without_a_tree_the_revision_is_the_merge_commit_that_was_built(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(git, "tree", lambda: "")
+    monkeypatch.setattr(git, "head", lambda: ("", "", ""))
     assert metadata.collect(environ=pull_request_event(tmp_path))["commit"] == MERGE
 
 
@@ -446,6 +447,20 @@ def test_plain_git_says_commit_tree_and_branch(tmp_path: Path, monkeypatch: pyte
     values = metadata.collect(environ={})
     assert (len(values["commit"]), len(values["tree"]), values["branch"]) == (40, 40, "trunk")
     assert "build_id" not in values
+    assert (values["tree"], values["commit"], "trunk") == (git.tree(), git.commit(), git.branch())
+    assert values["environment"]["os"] == platform.system()
+
+
+def test_a_detached_head_has_no_branch_and_a_new_repository_no_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    subprocess.run(["git", "init", "-q", "-b", "trunk"], check=True)
+    assert git.head() == ("", "", "trunk")
+    identity = ["-c", "user.name=a", "-c", "user.email=a@b.c"]
+    for command in (["commit", "-q", "--allow-empty", "-m", "first"], ["checkout", "-q", "--detach"]):
+        subprocess.run(["git", *identity, *command], check=True)
+    assert git.head() == (git.tree(), git.commit(), "")
 
 
 def test_nothing_is_said_outside_of_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,9 +41,11 @@ def test_every_module_of_the_client_is_written_in_the_oldest_python(python: str)
 
 
 def test_the_clients_tests_pass_on_the_oldest_python(python: str) -> None:
-    """Some of each file: `make lint` checks the language of every line, and this that it runs. Size is no matter here."""
+    """Some of each file: `make lint` checks the language of every line, and this that it runs. Size is no matter here, and
+    workers are tried with the oldest pytest on this Python."""
     own = ("-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", ".", "--confcutdir", "tests/client")
-    chosen = ("tests/client", "--ignore", "tests/client/test_oldest_python.py", "-k", "not thousand_files")
+    others = "not thousand_files and not several_of_one_run and not workers_record_too and not reads_every_module"
+    chosen = ("tests/client", "--ignore", "tests/client/test_oldest_python.py", "-k", others)
     done = quietly(python, "-m", "pytest", "-q", *own, *chosen, FIRST_CASES="3")
     assert done.returncode == 0, done.stdout[-3_000:]
     passed = re.search(r"(\d+) passed", done.stdout)

@@ -60,8 +60,9 @@ class _Reading:
 
     def calls(self) -> TracedCalls:
         pairs = self.site << ROLE_BITS | self.role
-        counts = self._counts(pairs)
-        codes, places = self._placed(pairs, counts)
+        by_pair, by_site = _Groups(pairs), _Groups(self.site)
+        counts = self._counts(by_pair)
+        codes, places = self._placed(pairs, counts, by_pair, by_site)
         ascending = np.argsort(codes, kind="stable")
         codes, places = codes[ascending], places[ascending]
         # the same role under two numbers makes the same call twice, of which the client keeps the last
@@ -72,33 +73,34 @@ class _Reading:
         of_calls, results = self._relations(codes, kinds, values, raised)
         exceptions = self._events.raised
         raising = zip(codes[raised].tolist(), places[raised].tolist(), strict=True)
-        firsts = np.unique(self.site, return_index=True)
         trace = self._trace
         return TracedCalls(
             trace.failed_at, trace.raised, kind_of(trace.recipe), trace.facts, trace.cut > 0,
             codes, _small(self.start[places]), _small(self.took[places]), _small(gap[places]), values, kinds,
             flags[places] | of_calls, places.astype(np.int32),
             {code: exceptions[place] for code, place in raising},
-            counts, results, Tally(firsts[0], self.start[firsts[1]]),
+            counts, results, Tally(by_site.names, self.start[by_site.first]),
             self._readings(codes, places, flags, gap),
         )  # fmt: skip
 
     def _coded(self, events: Events) -> tuple[Column, Column]:
-        """Values by kind and 64 bits."""
-        used, places = np.unique(np.array(events.value, dtype=np.int64), return_inverse=True)
-        tokens = [events.tokens[place] for place in used.tolist()]
+        """Values by kind and 64 bits; of a table that many executions share, only what this one has."""
+        places, tokens = np.array(events.value, dtype=np.int64), events.tokens
+        if len(tokens) > len(places):
+            used, places = np.unique(places, return_inverse=True)
+            tokens = [tokens[place] for place in used.tolist()]
         kinds = np.array([_KINDS[type(token)] for token in tokens], dtype=np.uint8)
         bits = np.zeros(len(tokens), dtype=np.int64)
-        for kind in (FALSE_OR_TRUE, INTEGER):
-            bits[kinds == kind] = [token for token in tokens if _KINDS[type(token)] == kind]
+        for kind, of_kind in ((FALSE_OR_TRUE, bool), (INTEGER, int)):
+            bits[kinds == kind] = [token for token in tokens if type(token) is of_kind]
         real = np.array([token for token in tokens if type(token) is float], dtype=np.float64)
         bits[kinds == REAL] = (real + 0.0).view(np.int64)  # -0.0 equals 0.0
         bits[kinds == TOKEN] = [self._table.token(token) for token in tokens if isinstance(token, Token)]
         return kinds[places], bits[places]
 
-    def _counts(self, pairs: Column) -> Tally:
+    def _counts(self, by_pair: "_Groups") -> Tally:
         """As many as there are, and more where the trace says so."""
-        names, numbers = np.unique(pairs, return_counts=True)
+        names, numbers = by_pair.names, by_pair.sizes
         if self._trace.counts:
             more = {
                 int(self._sites[site]) << ROLE_BITS | int(self._roles[role]): count
@@ -109,9 +111,8 @@ class _Reading:
             numbers = np.array([counts[name] for name in names.tolist()], dtype=np.int64)
         return Tally(names, numbers)
 
-    def _placed(self, pairs: Column, counts: Tally) -> tuple[Column, Column]:
+    def _placed(self, pairs: Column, counts: Tally, by_pair: "_Groups", by_site: "_Groups") -> tuple[Column, Column]:
         """Calls and their events: by place from the front, from the end, and in whatever role."""
-        by_pair = _Groups(pairs)
         totals = counts.numbers[np.searchsorted(counts.names, by_pair.names)]
         size = by_pair.sizes
         front = np.minimum(FIRST_CALLS, np.where(totals <= size, size, np.maximum(0, size - LAST_CALLS)))
@@ -119,7 +120,6 @@ class _Reading:
         is_back = (size[by_pair.group] - by_pair.place <= LAST_CALLS) & (totals[by_pair.group] > 1)
         code = pairs << PLACE_BITS
         back = by_pair.place - size[by_pair.group] + PLACES
-        by_site = _Groups(self.site)
         in_any = (by_site.place < FIRST_CALLS) & self._in_roles(by_site)
         any_code = self.site << SITE_SHIFT | by_site.place
         chosen = [np.flatnonzero(each) for each in (is_front, is_back, in_any)]
@@ -217,13 +217,14 @@ class _Groups:
     """Members of groups: the group of each, and its place in it."""
 
     def __init__(self, names: Column) -> None:
-        self.names, self.first, self.group, self.sizes = np.unique(
-            names, return_index=True, return_inverse=True, return_counts=True
-        )
-        order = np.argsort(self.group, kind="stable")
-        begins = np.cumsum(self.sizes) - self.sizes
-        self.place = np.empty(len(names), dtype=np.int64)
-        self.place[order] = np.arange(len(names)) - begins[self.group[order]]
+        order = np.argsort(names, kind="stable")
+        ascending = names[order]
+        begins = np.flatnonzero(np.append(True, ascending[1:] != ascending[:-1])[: len(names)])
+        self.names, self.first = ascending[begins], order[begins]
+        self.sizes = np.diff(np.append(begins, len(names)))
+        self.group, self.place = np.empty((2, len(names)), dtype=np.int64)
+        self.group[order] = np.repeat(np.arange(len(begins)), self.sizes)
+        self.place[order] = np.arange(len(names)) - np.repeat(begins, self.sizes)
 
 
 def _small(column: Column) -> Column:

@@ -21,11 +21,12 @@ _BOUNDARIES = ("second", "minute", "hour", "day", "month")
 def order_features(runs: Runs) -> Iterator[Feature]:
     """Pairs of calls of different roles: which ended first, and how long the other took after it."""
     usual = nearest_calls(_present_calls(runs))
+    ends = [(key, {run: float(each.end) for run, each in found.items()}) for key, found in usual]
     pairs = []
-    for place, (first, found) in enumerate(usual):
-        for other, found_other in usual[place + 1 :]:
+    for place, (first, own) in enumerate(ends):
+        for other, others in ends[place + 1 :]:
             if first[1] != other[1]:
-                pairs.append(_pair(first, found, other, found_other))
+                pairs.append(_pair(first, own, other, others))
     pairs.sort(key=lambda pair: pair[0])
     for _, first, other, apart in pairs[:PAIRS]:
         present = sum(1 << run for run in apart)
@@ -82,10 +83,10 @@ def _end(found: Found) -> float:
 
 
 def _pair(
-    first: Key, found: Found, other: Key, found_other: Found
+    first: Key, ends: dict[int, float], other: Key, other_ends: dict[int, float]
 ) -> tuple[tuple[bool, float], Key, Key, dict[int, float]]:
     """Pairs whose order changes come first, then those that are close."""
-    apart = {run: float(found_other[run].end - found[run].end) for run in found if run in found_other}
+    apart = {run: other_ends[run] - end for run, end in ends.items() if run in other_ends}
     signs = {gap > 0 for gap in apart.values()}
     return (len(signs) < 2, abs(median(apart.values())) if apart else 0.0), first, other, apart
 

@@ -7,32 +7,42 @@ from typing import Any, Iterator
 
 import pytest
 
+from flakeboard.plugin.cached_values import NOBODY, CachedValues, share_lines
+
 _REFUSAL = (
     "--flakeboard-coverage: {}. Run it as `pytest --flakeboard-coverage --cov=...` or as "
     "`coverage run -m pytest --flakeboard-coverage`"
 )
-_SHARED = ""
-"""The context of what belongs to no single test: imports, and fixtures that several tests share."""
 
 
 class CoverageContexts:
     """A context for each test. What a fixture of a class, module or session does counts as shared: a test that uses it
-    later does not run it again, though it depends on it."""
+    later does not run it again, though it depends on it. For the same reason a test that takes a value from a cache
+    gets the lines of the test that computed it."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: str) -> None:
         self._coverage: Any = None
-        self._test = _SHARED
+        self._test = NOBODY
+        self._values = CachedValues(folder)
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionstart(self, session: pytest.Session) -> None:
         """By now pytest-cov has started it, if it is to."""
         self._coverage = _current(session.config)
 
+    @pytest.hookimpl(hookwrapper=True, trylast=True)
+    def pytest_runtestloop(self) -> Iterator[None]:
+        """Within pytest-cov, which saves its data where this ends."""
+        yield
+        if self._coverage is not None:
+            share_lines(self._coverage, self._values)
+            self._switch(NOBODY)
+
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: Any) -> Iterator[None]:
         self._switch(item.nodeid)
         yield
-        self._switch(_SHARED)
+        self._switch(NOBODY)
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_fixture_setup(self, fixturedef: Any, request: Any) -> Iterator[None]:
@@ -40,14 +50,15 @@ class CoverageContexts:
             yield
             return
         before = self._test
-        self._switch(_SHARED)
+        self._switch(NOBODY)
         yield
         self._switch(before)
 
     def _switch(self, test: str) -> None:
-        self._test = test
         if self._coverage is not None:
+            self._values.note(self._test)
             self._coverage.switch_context(test)
+        self._test = test
 
 
 def _current(config: Any) -> Any:

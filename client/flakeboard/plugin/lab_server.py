@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import select
@@ -19,8 +20,16 @@ _POLL = 0.2
 
 
 def serve(run: Callable[[dict[str, Any]], None], requests: str, replies: str) -> None:
-    """Answer requests, each a line with the path of an order, until the other end is closed."""
-    with open(replies, "wb", buffering=0) as answers, open(requests, "rb", buffering=0) as lines:
+    """Answer requests, each a line with the path of an order, until the other end is closed.
+
+    The one who asks has opened both before: where nobody has, it was killed while tests were collected."""
+    try:
+        ends = [_opened(path, mode) for path, mode in ((replies, os.O_WRONLY), (requests, os.O_RDONLY))]
+    except OSError as error:
+        if error.errno != errno.ENXIO:
+            raise
+        return
+    with open(ends[0], "wb", buffering=0) as answers, open(ends[1], "rb", buffering=0) as lines:
         _tell(answers, {"ready": os.getpid()})
         for line in iter(lines.readline, b""):
             with open(json.loads(line), encoding="utf-8") as file:
@@ -28,6 +37,13 @@ def serve(run: Callable[[dict[str, Any]], None], requests: str, replies: str) ->
             sys.stdout.flush()
             sys.stderr.flush()
             _tell(answers, _fork(run, order, lines.fileno()))
+
+
+def _opened(path: str, mode: int) -> int:
+    """Without waiting for the other end, which may be gone; what is read or written then waits."""
+    descriptor = os.open(path, mode | os.O_NONBLOCK)
+    os.set_blocking(descriptor, True)
+    return descriptor
 
 
 def _tell(answers: Any, reply: dict[str, Any]) -> None:

@@ -23,7 +23,7 @@ def register(config: pytest.Config, given: set[str]) -> None:
     if "coverage" in given:
         from flakeboard.plugin.coverage_contexts import CoverageContexts
 
-        manager.register(CoverageContexts(), "flakeboard-coverage")
+        manager.register(CoverageContexts(str(config.rootpath)), "flakeboard-coverage")
     if "sketch" in given:
         from flakeboard.plugin.sketches import SketchesOfItems
 

@@ -5,7 +5,6 @@ Whatever a report says, only files below the current folder are sent: tests writ
 from __future__ import annotations
 
 import glob
-import html
 import json
 import os
 import re
@@ -120,7 +119,9 @@ def _of_case(case: ET.Element) -> Iterator[str]:
         if tag_of(element) == "property" and element.get("name") == "attachment":
             yield element.get("value") or element.text or ""
         for found in _MARK.findall(element.text or ""):
-            yield html.unescape(found)
+            from html import unescape  # it has a large table
+
+            yield unescape(found)
 
 
 def _of_json(report: str) -> Iterable[str]:

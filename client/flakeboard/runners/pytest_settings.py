@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import configparser
 import os
 import re
 import shlex
@@ -56,6 +55,8 @@ def _addopts(path: str, name: str) -> str:
 
 
 def _from_ini(text: str, section: str) -> str:
+    import configparser  # few projects have such a file
+
     parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
     try:
         parser.read_string(text)

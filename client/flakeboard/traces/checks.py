@@ -10,6 +10,10 @@ _MOST = 2**53
 """Microseconds and counts beyond it are no measurement."""
 
 
+PLAIN = frozenset({int, float, bool, type(None)})
+"""Types that JSON tells as they are."""
+
+
 class Wrong(ValueError):
     """What is wrong with a line."""
 
@@ -34,6 +38,15 @@ def check_number(value: Any) -> None:
         raise Wrong("a number beyond 64 bits")
     if isinstance(value, float) and not math.isfinite(value):
         raise Wrong("a number beyond all bounds")
+
+
+def check_numbers(values: Sequence[Any]) -> None:
+    """As `check_number` for each of them, but as a whole, since they may be many."""
+    for kind in (int, float):
+        numbers = [value for value in values if type(value) is kind]
+        if numbers:
+            check_number(min(numbers))
+            check_number(max(numbers))
 
 
 def check_depth(value: Any, left: int) -> None:
@@ -84,8 +97,8 @@ def numbers_of(column: Any, length: int | None = None) -> Sequence[int]:
     numbers: list[int] = list_of(column)
     if not numbers:
         return numbers
-    if set(map(type, numbers)) != {int} or min(numbers) < 0 or max(numbers) > _MOST:
+    if set(map(type, numbers)) != {int} or min(numbers) < 0 or (largest := max(numbers)) > _MOST:
         raise Wrong("no number where one belongs")
-    if length is not None and max(numbers) >= length:
+    if length is not None and largest >= length:
         raise Wrong("an index outside its table")
     return numbers

@@ -7,9 +7,11 @@ from itertools import accumulate
 from typing import Any, Callable, Iterable, Mapping
 
 from flakeboard.traces.checks import (
+    PLAIN,
     Wrong,
     check_depth,
     check_number,
+    check_numbers,
     check_texts,
     index_of,
     list_of,
@@ -121,7 +123,12 @@ class TraceReading:
         table, most, read = readers[names[0]]
         if body["from"] != len(table) or isinstance(body["from"], bool):
             raise Wrong(f"{names[0]} do not go on where they ended")
-        table.extend(read(row) for row in list_of(body[names[0]]))
+        rows = list_of(body[names[0]])
+        if table is self._tokens:
+            check_numbers(rows)
+            table.extend([row if type(row) in PLAIN else read(row) for row in rows])
+        else:
+            table.extend(map(read, rows))
         if len(table) > most:
             raise Wrong(f"more than {most:,} {names[0]}")
 
@@ -136,11 +143,6 @@ class TraceReading:
         return Function(self._text(row[0]), self._text(row[1]), number_of(row[2]), number_of(row[3]))
 
     def _token(self, row: Any) -> Value:
-        if row is None or isinstance(row, bool):
-            return row
-        if isinstance(row, (int, float)):
-            check_number(row)
-            return row
         if not isinstance(row, dict) or not set(row) <= {"t", "n", "d", "e", "p"} or "t" not in row:
             raise Wrong("a value that is none")
         texts = [self._text(row.get(name, "")) for name in ("d", "e", "p")]

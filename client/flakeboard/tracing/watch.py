@@ -50,6 +50,11 @@ def clock_name(function: Any) -> str:
     return ""
 
 
+def _is_followed(code: CodeType) -> bool:
+    """Whether a call of it begins once and ends once, and has a name."""
+    return not (code.co_flags & _SUSPENDS or code.co_name.startswith("<"))
+
+
 class _Calls:
     """Calls of the project's functions that have begun and not ended, by thread."""
 
@@ -60,7 +65,7 @@ class _Calls:
     def begin(self, code: CodeType, frame: FrameType) -> None:
         recorder = self._recorder
         state = recorder.state()
-        if state is None or code.co_flags & _SUSPENDS or code.co_name.startswith("<"):
+        if state is None or not _is_followed(code):
             return
         callee, role = CODE + recorder.sites.name_of(code), recorder.role_of(state)
         caller = recorder.sites.caller(frame.f_back, False)
@@ -74,14 +79,18 @@ class _Calls:
         self._open.setdefault(ident(), []).append(entry)
 
     def end(self, code: CodeType, value: Any, error: BaseException | None) -> None:
+        """What ends without having begun here, as a callback too far from the project's code, ends no other call."""
         entries = self._open.get(ident())
-        while entries:
-            opened, site, role, start, spent = entries.pop()
-            if opened is code:
-                state = self._recorder.state()
-                took = now_ns() - start - (state.spent - spent if state is not None else 0)
-                self._recorder.mark(site, role, value, start, max(0, took), error, is_secret(code.co_name))
-                return
+        if not entries or not _is_followed(code):
+            return
+        place = next((place for place in range(len(entries) - 1, -1, -1) if entries[place][0] is code), None)
+        if place is None:
+            return
+        _, site, role, start, spent = entries[place]
+        del entries[place:]
+        state = self._recorder.state()
+        took = now_ns() - start - (state.spent - spent if state is not None else 0)
+        self._recorder.mark(site, role, value, start, max(0, took), error, is_secret(code.co_name))
 
     def clear(self) -> None:
         self._open = {}

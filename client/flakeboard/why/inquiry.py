@@ -12,7 +12,7 @@ from flakeboard.why import parameters as limits
 from flakeboard.why.controls import Control, control_of, stirred_control
 from flakeboard.why.laboratory import BudgetSpent, Execution, Laboratory
 from flakeboard.why.parameters import Parameters
-from flakeboard.why.stirring import recipe_of, suggested
+from flakeboard.why.stirring import draws_repeat, recipe_of, suggested, weighted
 from flakeboard.why.trials import Trial, run_trial
 
 Say = Callable[[str], None]
@@ -93,14 +93,21 @@ class Inquiry:
     # -- look and stir -------------------------------------------------------------------------------------------
 
     def _look(self) -> None:
-        """Plain runs until they are enough to compare, or half of the time is used."""
+        """Plain runs until they are enough to compare, or half of the time is used; fewer where all draw alike,
+        since more of them would not show what other numbers do."""
         parameters, findings = self._parameters, self.findings
         half = parameters.budget / 2
         while len(findings.executions) < parameters.runs and not self._is_enough():
             if findings.executions and self._lab.left < half:
                 break
+            if len(findings.executions) == limits.PASSING and self._is_futile():
+                break
             self._execute(PLAIN)
         self._say(f"{findings.count(True)} of {len(findings.executions)} plain runs failed")
+
+    def _is_futile(self) -> bool:
+        """Whether plain runs are worth less than stirred ones, and these may be made."""
+        return self._parameters.stir is None and not self.findings.is_reproduced and draws_repeat(self.findings.runs)
 
     def _is_enough(self) -> bool:
         return self.findings.count(True) >= limits.FAILING and self.findings.count(False) >= limits.PASSING
@@ -113,16 +120,20 @@ class Inquiry:
     def _stir(self) -> None:
         """Two runs of each kind in turn; then the kinds that made failures, until there are enough.
 
-        Rare failures need more seeds than a pool has: without any failure it goes on for twice the plain runs."""
+        Rare failures need more seeds than a pool has: without any failure it goes on for twice the plain runs. Where
+        these drew alike, half of the runs then draw other numbers."""
         kinds = list(self._kinds())
         made = dict.fromkeys(kinds, 0)
         failed = dict.fromkeys(kinds, 0)
         most = max(limits.PER_KIND * len(kinds), 2 * self._parameters.runs if kinds else 0)
+        turn = kinds
         while sum(made.values()) < most:
-            for kind in kinds:
+            for kind in turn:
                 for _ in range(2):
                     failed[kind] += self._stirred(kind, made[kind]).failed
                     made[kind] += 1
+            if min(made.values()) >= limits.PER_KIND:
+                turn = weighted(kinds, self.findings.runs)
             if sum(failed.values()) >= (1 if min(made.values()) >= limits.PER_KIND else 2):
                 break
         fruitful = [kind for kind in kinds if failed[kind]]

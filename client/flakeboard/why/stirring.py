@@ -6,9 +6,10 @@ import random
 from collections import Counter
 from typing import Any, Iterable, Mapping, Sequence
 
-from flakeboard.differences.runs import ANY, Run
+from flakeboard.differences.runs import ANY, Key, Run
 from flakeboard.traces import sources
 from flakeboard.traces.sources import LISTINGS, category_of
+from flakeboard.traces.trace import Token, Value
 from flakeboard.tracing.recipes import STIRS, stirred
 
 _BEFORE = 3
@@ -35,6 +36,30 @@ def suggested(runs: Iterable[Run], neighbours: Sequence[str]) -> tuple[str, ...]
         "order": bool(neighbours),
     }
     return tuple(kind for kind in STIRS if is_wanted[kind])
+
+
+def draws_repeat(runs: Sequence[Run]) -> bool:
+    """Whether all plain runs drew the same random numbers, since the project fixes the seed."""
+    drawn = [_draws(run) for run in runs if "stir" not in run.recipe]
+    return bool(drawn and drawn[0]) and all(each == drawn[0] for each in drawn)
+
+
+def _draws(run: Run) -> dict[Key, Value]:
+    """What was drawn; not what is told by its type alone, which is the same whatever was drawn."""
+    found = {}
+    for key, call in run.calls.items():
+        is_told = call.value.digest if isinstance(call.value, Token) else call.value is not None
+        if is_told and category_of(key[0].callee) == sources.RANDOMNESS:
+            found[key] = call.value
+    return found
+
+
+def weighted(kinds: Sequence[str], runs: Sequence[Run]) -> list[str]:
+    """Kinds in the order of their turns; where plain runs drew the same numbers, every other turn draws others."""
+    others = [kind for kind in kinds if kind != "random"]
+    if len(others) == len(kinds) or len(others) < 2 or not draws_repeat(runs):
+        return list(kinds)
+    return [kind for other in others for kind in ("random", other)]
 
 
 def recipe_of(kind: str, number: int, neighbours: Sequence[str]) -> dict[str, Any]:

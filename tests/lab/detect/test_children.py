@@ -12,6 +12,8 @@ from flakeboard.detection.execution import children
 from flakeboard.detection.execution.children import Child
 from flakeboard.problems import Problem
 
+from tests.paths import ROOT
+
 PATIENCE = 120.0
 """Seconds, on a machine that does much else."""
 STUBBORN = """
@@ -42,6 +44,23 @@ def read_from(pipe: int, child: Child) -> bytes:
     """What comes next, or nothing at the end."""
     assert select.select([pipe], [], [], PATIENCE)[0], child.last_words()
     return os.read(pipe, 10)
+
+
+@pytest.mark.parametrize("opened", [(), ("replies",)])
+def test_nobody_serves_orders_to_one_who_has_gone(tmp_path: Path, opened: tuple[str, ...]) -> None:
+    """`detect` was killed while the tests were collected: the interpreter that has collected them ends, too."""
+    paths = [str(tmp_path / name) for name in ("requests", "replies")]
+    for path in paths:
+        os.mkfifo(path)
+    ends = [os.open(tmp_path / name, os.O_RDONLY | os.O_NONBLOCK) for name in opened]
+    code = "import sys; from flakeboard.plugin import lab_server; lab_server.serve(None, *sys.argv[1:])"
+    child = Child(
+        [sys.executable, "-c", code, *paths], {**os.environ, "PYTHONPATH": str(ROOT / "client")}, str(tmp_path / "log")
+    )
+    assert child.wait(PATIENCE), "it waits for somebody who asks"
+    assert (child.code, child.last_words()) == (0, "")
+    for end in ends:
+        os.close(end)
 
 
 def test_its_last_words_are_kept(tmp_path: Path) -> None:

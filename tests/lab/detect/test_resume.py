@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +13,7 @@ from flakeboard.detection.laboratory import Laboratory
 from flakeboard.problems import Problem
 
 from tests.client.commands import environ_with
+from tests.client.starter import Started, begin
 from tests.lab.detect.commands import PYTEST, Command
 from tests.lab.detect.test_procedure import TESTS
 from tests.lab.detect.test_procedure import detect as run_procedure
@@ -91,41 +89,24 @@ SMALL = suite(3, 3)
 PLANTED = World(SMALL).victim(SMALL[1], SMALL[7])
 
 
-def started(folder: Path, *options: str) -> subprocess.Popen[bytes]:
-    words = [sys.executable, "-m", "flakeboard", "detect", *options, "--seed", "s", "--no-upload", "--orders", "3"]
-    return subprocess.Popen(
-        [*words, "--", *PYTEST],
-        cwd=folder,
-        env=environ_with(PYTHONUNBUFFERED="1", PYTEST_DISABLE_PLUGIN_AUTOLOAD="1"),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        preexec_fn=_hears_ctrl_c,
-    )
+def started(folder: Path, output: Path, *options: str) -> Started:
+    words = ["detect", *options, "--seed", "s", "--no-upload", "--orders", "3", "--", *PYTEST]
+    return begin("flakeboard", *words, cwd=folder, environ=environ_with(), output=output)
 
 
-def _hears_ctrl_c() -> None:
-    """Also where the tests themselves were started in the background, which ignores it."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-def until_said(process: subprocess.Popen[bytes], words: bytes) -> None:
+def until_said(process: Started, output: Path, words: str) -> None:
     """Wait until it says so."""
-    assert process.stdout is not None
-    said = b""
-    for line in process.stdout:
-        said += line
-        if words in line:
-            return
-    raise AssertionError(said)
+    while words not in output.read_text():
+        assert process.poll(0.01) is None, output.read_text()
 
 
 @pytest.mark.processes
 @pytest.mark.usefixtures("shown_once")
-def test_a_killed_experiment_goes_on_where_it_was(detect: Command) -> None:
+def test_a_killed_experiment_goes_on_where_it_was(detect: Command, tmp_path: Path) -> None:
     write_project(PLANTED, detect.folder)
-    with started(detect.folder) as process:
-        until_said(process, b"order 2 of 3")
-        os.kill(process.pid, signal.SIGKILL)
+    process = started(detect.folder, tmp_path / "output")
+    until_said(process, tmp_path / "output", "order 2 of 3")
+    assert process.end() == -signal.SIGKILL
     (journal,) = detect.journals
     before = journal.read_bytes().rpartition(b"\n")[0]
     key = json.loads(before.partition(b"\n")[0])["key"]
@@ -138,14 +119,14 @@ def test_a_killed_experiment_goes_on_where_it_was(detect: Command) -> None:
 
 @pytest.mark.processes
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "sigterm"])
-def test_an_interrupted_experiment_tells_what_it_knows(detect: Command, number: int) -> None:
+def test_an_interrupted_experiment_tells_what_it_knows(detect: Command, tmp_path: Path, number: int) -> None:
     write_project(PLANTED, detect.folder)
-    process = started(detect.folder, "--out", "out.json", "--isolate", "100000", "--budget", "600")
-    until_said(process, b"order 3 of 3")
+    output = tmp_path / "output"
+    process = started(detect.folder, output, "--out", "out.json", "--isolate", "100000", "--budget", "600")
+    until_said(process, output, "order 3 of 3")
     process.send_signal(number)
-    output, _ = process.communicate()
-    assert process.returncode == 130, output
+    assert process.wait(60) == 130, output.read_text()
     answer = json.loads((detect.folder / "out.json").read_text())
     assert answer["ended"] == "interrupted"
     assert [(each["test"], each["kind"]) for each in answer["found"]] == [(SMALL[1], "OD")]
-    assert SMALL[1] in output.decode()
+    assert SMALL[1] in output.read_text()

@@ -266,7 +266,7 @@ PROJECTS = {
         ),
     },
     "jest": {
-        "package.json": "{}",
+        "package.json": '{"jest": {"transform": {}}}',
         "shop.test.js": (
             "let left = 0\ntest('victim', () => { expect(left).toBe(0) })\ntest('polluter', () => { left = 1 })\n"
         ),
@@ -278,6 +278,7 @@ VICTIMS = {"go": "example.com/shop::TestVictim", "rspec": "./spec/shop_spec.rb[1
 @pytest.mark.parametrize("runner", PROJECTS)
 def test_a_victim_is_found_by_the_real_runner(detect: Command, runner: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHELL", "/bin/bash")  # RSpec quotes the ids that it prints as the user's shell needs it
+    monkeypatch.setenv("GOFLAGS", "-vet=off")  # what go test does besides running tests takes longest
     if not is_here(runner):
         pytest.skip(f"{runner} is not here; `make test` fetches it where it may")
     command = {"go": GO, "rspec": ("rspec",), "jest": ("node", str(node_program("jest")))}[runner]

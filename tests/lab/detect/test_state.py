@@ -34,47 +34,56 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> types.ModuleType:
     return made
 
 
-def left(folder: Path, change: Callable[[], object]) -> list[str]:
-    """What a change leaves, in words."""
-    watch = StateWatch(str(folder))
-    watch.before()
-    change()
-    return leftovers(Outcome("P", (), 0.0, state={0: watch.after()}), 0)
+Left = Callable[[Callable[[], object]], list[str]]
 
 
-def test_nothing_is_claimed_where_nothing_is_left(tmp_path: Path, module: types.ModuleType) -> None:
-    assert left(tmp_path, lambda: None) == []
-    assert left(tmp_path, lambda: (module.rows.append(1), module.rows.pop())) == []
-    assert left(tmp_path, random.random) == []
+@pytest.fixture
+def left(tmp_path: Path) -> Left:
+    """What a change leaves, in words. One watch for all of a test: it looks up once whose modules are whose."""
+    watch = StateWatch(str(tmp_path))
+
+    def leave(change: Callable[[], object]) -> list[str]:
+        watch.after()  # what came before is not of this change
+        change()
+        return leftovers(Outcome("P", (), 0.0, state={0: watch.after()}), 0)
+
+    return leave
 
 
-def test_what_is_left_is_named(tmp_path: Path, module: types.ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_claimed_where_nothing_is_left(left: Left, module: types.ModuleType) -> None:
+    assert left(lambda: None) == []
+    assert left(lambda: (module.rows.append(1), module.rows.pop())) == []
+    assert left(random.random) == []
+
+
+def test_what_is_left_is_named(
+    left: Left, tmp_path: Path, module: types.ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PLANTED_OLD", "1")
     monkeypatch.delenv("PLANTED_NEW", raising=False)
-    assert left(tmp_path, lambda: monkeypatch.setenv("PLANTED_NEW", "1")) == ["`PLANTED_NEW` set in the environment"]
-    assert left(tmp_path, lambda: monkeypatch.delenv("PLANTED_OLD")) == ["`PLANTED_OLD` removed in the environment"]
-    assert left(tmp_path, lambda: module.rows.append(1)) == ["`planted_module.rows` changed"]
-    assert left(tmp_path, lambda: setattr(module.kind, "instance", object())) == [
-        "`planted_module.kind.instance` changed"
-    ]
-    assert left(tmp_path, lambda: module.cached(1)) == ["the cache of `planted_module.cached` changed"]
-    assert left(tmp_path, lambda: (tmp_path / "left.txt").touch()) == ["file `left.txt` created"]
-    assert left(tmp_path, lambda: monkeypatch.chdir(tmp_path)) == ["the working folder changed"]
-    assert left(tmp_path, lambda: monkeypatch.syspath_prepend(str(tmp_path / "more"))) == ["the sys.path changed"]
+    assert left(lambda: monkeypatch.setenv("PLANTED_NEW", "1")) == ["`PLANTED_NEW` set in the environment"]
+    assert left(lambda: monkeypatch.delenv("PLANTED_OLD")) == ["`PLANTED_OLD` removed in the environment"]
+    assert left(lambda: module.rows.append(1)) == ["`planted_module.rows` changed"]
+    assert left(lambda: setattr(module.kind, "instance", object())) == ["`planted_module.kind.instance` changed"]
+    assert left(lambda: module.cached(1)) == ["the cache of `planted_module.cached` changed"]
+    assert left(lambda: (tmp_path / "left.txt").touch()) == ["file `left.txt` created"]
+    assert left(lambda: monkeypatch.chdir(tmp_path)) == ["the working folder changed"]
+    assert left(lambda: monkeypatch.syspath_prepend(str(tmp_path / "more"))) == ["the sys.path changed"]
     logger = logging.getLogger("planted")
-    assert left(tmp_path, lambda: logger.setLevel(10)) == ["logger `planted` set"]
+    assert left(lambda: logger.setLevel(10)) == ["logger `planted` set"]
     logger.setLevel(0)
     with warnings.catch_warnings():
-        assert left(tmp_path, lambda: warnings.simplefilter("ignore", UserWarning)) == [
-            "the filters of warnings changed"
-        ]
+        assert left(lambda: warnings.simplefilter("ignore", UserWarning)) == ["the filters of warnings changed"]
 
 
 def test_files_that_stay_open_are_named(tmp_path: Path) -> None:
     opened = []
     target = tmp_path / "held"
     target.touch()
-    assert left(tmp_path, lambda: opened.append(os.open(target, os.O_RDONLY))) == [f"`{target}` open"]
+    watch = StateWatch(str(tmp_path))
+    watch.before()
+    opened.append(os.open(target, os.O_RDONLY))
+    assert leftovers(Outcome("P", (), 0.0, state={0: watch.after()}), 0) == [f"`{target}` open"]
     os.close(opened[0])
 
 

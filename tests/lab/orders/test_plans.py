@@ -76,16 +76,16 @@ def by_algorithm_31(sizes: list[int], random: Random) -> int:
     """The twin: rows of squares joined, then random orders of one test of a class, begun by an uncovered pair."""
     suite = suite_of(sizes)
     home = {test: number for number, tests in enumerate(suite.classes) for test in tests}
-    left = {(a, b) for a, b in permutations(range(len(suite)), 2) if home[a] != home[b]}
+    left = {a: [b for b in range(len(suite)) if home[a] != home[b]] for a in range(len(suite))}
     count = max((len(square(size)) for size in sizes if size > 1), default=0)
-    while left:
-        order = list(random.choice(sorted(left)))
-        left.discard(tuple(order))
-        while fitting := [
-            b for a, b in sorted(left) if a == order[-1] and home[b] not in {home[test] for test in order}
-        ]:
+    while pairs := [(a, b) for a, after in left.items() for b in after]:
+        order = list(random.choice(pairs))
+        left[order[0]].remove(order[1])
+        visited = {home[test] for test in order}
+        while fitting := [b for b in left[order[-1]] if home[b] not in visited]:
             order.append(random.choice(fitting))
-            left.discard((order[-2], order[-1]))
+            visited.add(home[order[-1]])
+            left[order[-2]].remove(order[-1])
         count += 1
     return count
 

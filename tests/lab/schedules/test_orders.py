@@ -1,6 +1,6 @@
 """Orders and selections as the server makes them: from history, coverage and dependencies."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -11,8 +11,11 @@ from analytics.lab.models import Dependency
 from analytics.services import analysis_refresh
 from ingest.lab.coverage_models import Coverage
 from ingest.models import Project, Test
+from ingest.services import project_create
 from tests.api_client import Program, code
-from tests.conftest import Send
+from tests.conftest import Send, send_files
+from tests.furnished import FurnishedDatabases
+from tests.lab.lent import Lent, project_or_lent
 from tests.lab.schedules.coverages import COVERED, keep_coverage
 from tests.lab.schedules.suites import Names, document, names_of, part, shard
 
@@ -41,15 +44,31 @@ def depends(
 
 
 @pytest.fixture
-def history(project: Project, send: Send) -> Names:
+def analysed(furnished_databases: FurnishedDatabases) -> Iterator[Lent]:
+    with furnished_databases.lend("orders", _make) as made:
+        yield made
+
+
+@pytest.fixture
+def project(request: pytest.FixtureRequest) -> Project:
+    return project_or_lent(request, "analysed")
+
+
+@pytest.fixture
+def history(analysed: Lent, project: Project) -> Names:
     """Ten tests: number 7 broke the main branch twice, number 3 is flaky, number 5 takes long."""
-    names = names_of(10)
+    return names_of(10)
+
+
+def _make() -> Lent:
+    project, names = project_create(slug="shop", name="Shop"), names_of(10)
     seconds = {names[5][1]: 60.0}
     for run in range(24):
         failing = [names[3][1]] if run % 4 == 1 else []
         if run in (6, 7, 16, 17):
             failing.append(names[7][1])
-        send(
+        send_files(
+            project,
             document(names, seconds=seconds, failing=failing),
             build_id=str(run),
             commit=f"{run // 2:040}",
@@ -57,7 +76,7 @@ def history(project: Project, send: Send) -> Names:
             started_at=timezone.now() - timedelta(hours=48 - run),
         )
     analysis_refresh(project=project)
-    return names
+    return Lent(project)
 
 
 # -- by failures -------------------------------------------------------------------------------------------------

@@ -4,9 +4,13 @@ from math import pi
 from pathlib import Path
 
 import numpy as np
+import pytest
 from scipy import stats
 
 from bench.bounds.whole_way import Workplace
+from tests.lab.values.forking import forked_sessions
+
+__all__ = ["forked_sessions"]
 
 TESTS = """
 import numpy as np
@@ -37,6 +41,7 @@ def beyond(share: float) -> list[float]:
     ]
 
 
+@pytest.mark.usefixtures("forked_sessions")
 def test_failure_rates_and_bounds_are_those_of_the_mathematics(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(TESTS)
     place = Workplace(tmp_path)

@@ -6,9 +6,12 @@ import pytest
 from flakeboard.bounds.measurement import BROKEN, NO_VALUES, Findings
 
 from bench.bounds.whole_way import Workplace
+from tests.lab.values.forking import forked_sessions
 
-PROJECT = """
-import random
+__all__ = ["forked_sessions"]
+pytestmark = pytest.mark.usefixtures("forked_sessions")
+
+DRAWS = """
 import numpy as np
 import pytest
 
@@ -24,6 +27,9 @@ def test_draw(shared):
     assert len(RUNS) == 1
     x = np.random.default_rng(42).normal()
     assert x < 1.645
+"""
+OTHERS = """
+import random
 
 def test_broken():
     assert random.random() < 0.2
@@ -33,14 +39,8 @@ def test_plain():
 """
 
 
-@pytest.fixture(autouse=True)
-def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Plugins of this environment have no part in it, and every process would load them."""
-    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-
-
-def measured(folder: Path, test: str, runs: int = 100) -> Findings:
-    (folder / "test_it.py").write_text(PROJECT)
+def measured(folder: Path, test: str, runs: int = 100, project: str = DRAWS) -> Findings:
+    (folder / "test_it.py").write_text(project)
     return Workplace(folder).measured(f"test_it.py::{test}", runs)
 
 
@@ -49,20 +49,20 @@ def test_random_test_is_measured_with_varied_seeds(tmp_path: Path) -> None:
     assert len(found.runs) == 100 and len({run.number for run in found.runs}) == 100
     (draws,) = found.series
     assert len(set(draws.values)) > 90 and draws.failures == found.failed
-    assert (draws.site.line, found.seeds) == (17, ["test_it.py:16"])
+    assert (draws.site.line, found.seeds) == (16, ["test_it.py:15"])
     assert found.answer is not None
     present = found.answer["sites"][-1]["conclusion"]["present"]
     assert present["low"] <= 0.05 <= present["high"]
 
 
 def test_broken_tests_and_tests_without_values_are_told(tmp_path: Path) -> None:
-    broken = measured(tmp_path, "test_broken")
+    broken = measured(tmp_path, "test_broken", project=OTHERS)
     assert broken.stopped == BROKEN.format(failed=broken.failed, runs=100) and broken.answer is None
-    assert measured(tmp_path, "test_plain", runs=25).stopped == NO_VALUES
+    assert measured(tmp_path, "test_plain", runs=25, project=OTHERS).stopped == NO_VALUES
 
 
 def test_seeds_that_are_kept_make_one_draw_and_their_line_is_named(tmp_path: Path) -> None:
-    (tmp_path / "test_it.py").write_text(PROJECT)
+    (tmp_path / "test_it.py").write_text(DRAWS)
     found = Workplace(tmp_path).measured("test_it.py::test_draw", 20, exactly=True, keep_seeds=True)
     (draws,) = found.series
-    assert len(draws.values) == 20 and draws.is_constant and found.seeds == ["test_it.py:16"]
+    assert len(draws.values) == 20 and draws.is_constant and found.seeds == ["test_it.py:15"]

@@ -26,6 +26,7 @@ from flakeboard.why.laboratory import BudgetSpent, Execution
 from scipy import stats
 
 from tests.client.commands import environ_with
+from tests.client.starter import start
 
 
 @pytest.mark.parametrize(
@@ -166,11 +167,9 @@ def test_without_a_repository_it_says_so(tmp_path: Path, monkeypatch: pytest.Mon
 def test_the_command_on_two_revisions(repository: Path) -> None:
     """The package is found by PYTHONPATH alone, as one that is installed in place: each side has its own."""
     environ = {**environ_with(), "PYTHONPATH": os.pathsep.join([environ_with()["PYTHONPATH"], str(repository / "src")])}
-    command = [sys.executable, "-m", "flakeboard", "verify", "tests/test_shop.py::test_total", "--before", "HEAD"]
+    command = ["verify", "tests/test_shop.py::test_total", "--before", "HEAD"]
     options = ["--runs", "4", "--offline", "--json", "--", sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
-    done = subprocess.run(
-        [*command, *options], cwd=repository, env=environ, capture_output=True, text=True, check=False
-    )
+    done = start("flakeboard", *command, *options, cwd=repository, environ=environ, apart=True)
     assert done.returncode == 0, done.stderr
     body = json.loads(done.stdout)
     assert body["before"] == {"failed": 4, "runs": 4} and body["after"] == {"failed": 0, "runs": 4}

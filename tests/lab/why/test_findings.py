@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+import pytest
 from flakeboard.traces.trace import Event, Site
 
 from analytics.kernel.differences.limits import MOST_EVENTS
@@ -18,7 +19,10 @@ from ingest.lab.services import experiment_begin, experiment_finish
 from ingest.models import Project, Report, Run, Test, Trace
 from tests.lab.experiments import STARTED, junit
 from tests.lab.why.answers import ANSWER
+from tests.lab.why.traced import project, traced
 from tests.lab.why.uploads import TEST, send, send_runs, trace, trace_file
+
+__all__ = ["project", "traced"]
 
 FIRST = "In all 6 failing runs and none of 14 passing ones `Event.wait` (tests/test_cart.py:41, call 1) returned False."
 
@@ -32,8 +36,8 @@ def compared(project: Project) -> DifferenceFinding:
     return DifferenceFinding.objects.get()
 
 
+@pytest.mark.usefixtures("traced")
 def test_the_first_sentence_is_the_answer(project: Project) -> None:
-    send_runs(project)
     found = compared(project)
     assert (found.verdict, found.category, found.sentence) == ("explained", "async wait", FIRST)
     assert found.data["runs"] | {"since": ""} == {
@@ -99,9 +103,9 @@ def test_environments_are_not_mixed(project: Project) -> None:
     )
 
 
+@pytest.mark.usefixtures("traced")
 def test_failures_of_several_signatures_are_compared_by_signature(project: Project) -> None:
     """Most fail by the wait; three fail otherwise, with other words."""
-    send_runs(project, failing=6, passing=14)
     for place in range(3):
         at = STARTED + timedelta(days=2, hours=place)
         report = junit([TEST], [TEST], at=at).replace(b"AssertionError: no", b"KeyError: price")
@@ -113,8 +117,8 @@ def test_failures_of_several_signatures_are_compared_by_signature(project: Proje
     assert found.data["runs"]["failing"] == 9
 
 
+@pytest.mark.usefixtures("traced")
 def test_what_was_found_stays_when_the_traces_are_gone(project: Project) -> None:
-    send_runs(project)
     compared(project)
     Trace.objects.all().delete()
     assert differences_due(project.pk) == []
@@ -145,12 +149,12 @@ def test_orders_of_roles_are_drawn_as_spans(project: Project) -> None:
     assert spans["main/flush#1", True] > spans["main", True] and spans["main/flush#1", False] < spans["main", False]
 
 
+@pytest.mark.usefixtures("traced")
 def test_a_cause_that_was_traced_and_one_that_was_tried_come_first(project: Project) -> None:
     def causes() -> list[dict[str, Any]]:
         analysis = analysis_refresh(project=project)
         return TestFinding.objects.get(analysis=analysis, number=number()).data["causes"]
 
-    send_runs(project)
     differences_refresh(project_id=project.pk)
     first = causes()[0]
     assert first["category"] == "async wait" and first["sentence"].startswith("in all 6 failing runs and none of 14")

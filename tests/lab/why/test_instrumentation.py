@@ -243,6 +243,36 @@ def test_every_call_of_the_project_is_recorded(tmp_path: Path) -> None:
     assert abs(reading.value - time.time()) < 3_600
 
 
+@pytest.mark.parametrize(
+    "inside",
+    [
+        "sum(each for each in range(3))",
+        "sum([each for each in range(3)])",
+        "(lambda: 3)()",
+        "sum(counted())",
+        "far(60)",
+        "fact(3) - 3",
+    ],
+    ids=["generator expression", "comprehension", "lambda", "generator", "callback from afar", "recursion"],
+)
+def test_what_ends_inside_of_a_call_does_not_end_it(tmp_path: Path, inside: str) -> None:
+    """A callback is followed up to thirty frames from the project's code; it ends all the same."""
+    library = tmp_path / "site-packages" / "far_away.py"
+    library.parent.mkdir()
+    library.write_text("def down(left, callback):\n    return down(left - 1, callback) if left else callback()\n")
+    source = (
+        f"import sys\nsys.path.insert(0, {str(library.parent)!r})\nimport far_away\nsys.path.pop(0)\n"
+        "def counted():\n    yield 1\n    yield 2\ndef three():\n    return 3\n"
+        "def far(frames):\n    return far_away.down(frames, three)\n"
+        "def fact(n):\n    return n * fact(n - 1) if n else 1\n"
+        f"def inner():\n    return {inside}\ndef outer():\n    return inner() * 2\n"
+        "def test():\n    return outer()\n"
+    )
+    recorded = record(tmp_path, source, level="calls")
+    assert [call.value for call in (*recorded.of("code:inner"), *recorded.of("code:outer"))] == [3, 6]
+    assert len(recorded.of("code:fact")) == (4 if "fact" in inside else 0)
+
+
 def test_a_function_named_like_a_secret_gives_a_digest(tmp_path: Path) -> None:
     source = "def api_token():\n    return 123456\ndef test():\n    api_token()\n"
     (call,) = record(tmp_path, source, level="calls").of("code:api_token")

@@ -16,8 +16,11 @@ from ingest.models import Project, Run, Trace
 from tests.api_client import Program
 from tests.lab.why.answers import ANSWER, SHOWN
 from tests.lab.why.test_findings import FIRST, number
+from tests.lab.why.traced import project, traced
 from tests.lab.why.uploads import TEST, send_runs
 from tests.people.signed_in import browser_of, member
+
+__all__ = ["project", "traced"]
 
 
 @pytest.fixture
@@ -44,8 +47,8 @@ def first_sentence(section: str) -> str:
     return re.sub("</?code>", "`", found[1])
 
 
+@pytest.mark.usefixtures("traced")
 def test_the_first_sentence_is_the_answer(project: Project, browser: Client) -> None:
-    send_runs(project)
     analysis_refresh(project=project)
     differences_refresh(project_id=project.pk)
     shown = section(browser)
@@ -55,8 +58,8 @@ def test_the_first_sentence_is_the_answer(project: Project, browser: Client) -> 
     assert "Wait for the event by a callback" in shown, "the remedy of its category"
 
 
+@pytest.mark.usefixtures("traced")
 def test_without_traces_two_lines_bring_them(project: Project, browser: Client) -> None:
-    send_runs(project)
     Trace.objects.all().delete()
     analysis_refresh(project=project)
     shown = section(browser)
@@ -64,8 +67,8 @@ def test_without_traces_two_lines_bring_them(project: Project, browser: Client) 
     assert shown.count('class="fb-command"') == 2 and "--flakeboard-trace=flaky" in shown
 
 
+@pytest.mark.usefixtures("traced")
 def test_what_was_shown_comes_with_its_recipe(project: Project, browser: Client, upload_token: str) -> None:
-    send_runs(project)
     analysis_refresh(project=project)
     differences_refresh(project_id=project.pk)
     program = Program(upload_token)

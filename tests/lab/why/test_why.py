@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -172,6 +172,47 @@ def test_a_rare_failure_is_looked_for_with_more_seeds_than_a_pool_has() -> None:
     assert [kind for kind, trial in findings.depends_on if trial.is_shown] == ["random"]
     recipe = forced_recipe(findings)
     assert recipe is not None and recipe["seed"] == 59
+
+
+NEIGHBOURS = tuple(f"test_it.py::test_{letter}" for letter in "abcd")
+
+
+def stirs(lab: MadeLaboratory) -> list[str | None]:
+    return [recipe.get("stir") for recipe in lab.recipes]
+
+
+def test_where_the_seed_is_fixed_plain_runs_end_early_and_half_of_the_stirred_ones_draw_others() -> None:
+    """As in RandomFileTree, whose tests set the seed when they are imported: of other seeds one in 83 fails."""
+
+    def outcome(recipe: Mapping[str, Any]) -> tuple[bool, list[Any]]:
+        seed = recipe.get("seed", 0)
+        return seed == 126, [(DRAW, random.Random(seed).random(), 1)]
+
+    findings, lab = inquire(outcome, runs=300, neighbours=NEIGHBOURS, tries=False)
+    assert findings.is_reproduced and stirs(lab).count(None) == 20
+    until = next(place for place, recipe in enumerate(lab.recipes) if recipe.get("seed") == 126)
+    assert until < 300
+    assert {kind: stirs(lab)[20:until].count(kind) for kind in ("random", "hash", "order")} == {
+        "random": 126,
+        "hash": 68,
+        "order": 68,
+    }
+
+
+@pytest.mark.parametrize(
+    "value",
+    [lambda number: number / 1_000, lambda number: Token("Card"), lambda number: None],
+    ids=["other numbers", "told by type alone", "nothing"],
+)
+def test_plain_runs_go_on_where_they_may_draw_other_numbers(value: Callable[[int], Any]) -> None:
+    numbers = iter(range(1_000))
+    _, lab = inquire(lambda recipe: (False, [(DRAW, value(next(numbers)), 1)]), runs=60)
+    assert stirs(lab).count(None) == 60
+
+
+def test_what_to_stir_may_be_asked_for_and_plain_runs_are_all_made() -> None:
+    _, lab = inquire(lambda recipe: (False, [(DRAW, 0.5, 1)]), runs=60, stir=("hash",))
+    assert stirs(lab).count(None) == 60
 
 
 def test_a_test_that_never_fails_is_not_reproduced() -> None:

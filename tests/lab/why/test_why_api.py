@@ -8,7 +8,7 @@ import zipfile
 from typing import Any
 
 import pytest
-from flakeboard.plugin.advice import traced
+from flakeboard.plugin.advice import traced as traced_by
 
 from analytics.services import analysis_refresh
 from analytics.why.services import differences_refresh
@@ -20,7 +20,10 @@ from tests.api_client import Program, code
 from tests.dashboard.openapi import Schema
 from tests.lab.why.answers import ANSWER, SHOWN
 from tests.lab.why.test_findings import FIRST, number
+from tests.lab.why.traced import project, traced
 from tests.lab.why.uploads import TEST, send_runs
+
+__all__ = ["project", "traced"]
 
 
 @pytest.fixture
@@ -33,8 +36,8 @@ def schema() -> Schema:
     return Schema()
 
 
+@pytest.mark.usefixtures("traced")
 def test_the_server_names_its_flaky_tests_and_a_key(project: Project, program: Program, schema: Schema) -> None:
-    send_runs(project, failing=4, passing=8)
     analysis_refresh(project=project)
     answer = program.read("traced-tests")
     schema.check("traced_tests_list", 200, answer)
@@ -47,7 +50,7 @@ def test_the_server_names_its_flaky_tests_and_a_key(project: Project, program: P
         def get(self, path: str) -> Any:
             return program.get(path)
 
-    plan = traced(Api())  # type: ignore[arg-type]
+    plan = traced_by(Api())  # type: ignore[arg-type]
     assert plan["tests"] == ["tests.test_cart\ntest_total"] and plan["takes_traces"]
 
 
@@ -60,8 +63,8 @@ def test_before_any_analysis_there_is_nothing_to_trace(project: Project, program
     assert program.read("traced-tests")["tests"] == []
 
 
+@pytest.mark.usefixtures("traced")
 def test_why_from_nothing_to_an_answer(project: Project, program: Program, schema: Schema) -> None:
-    send_runs(project)
     address = f"tests/{number()}/why"
     waiting = program.read(address)
     schema.check("tests_why", 200, waiting)
@@ -80,8 +83,8 @@ def test_why_from_nothing_to_an_answer(project: Project, program: Program, schem
     assert program.get("tests/99999/why").status_code == 404
 
 
+@pytest.mark.usefixtures("traced")
 def test_what_an_experiment_showed_is_the_answer(project: Project, program: Program, schema: Schema) -> None:
-    send_runs(project)
     differences_refresh(project_id=project.pk)
     announced = {"key": "w1", "protocol": "why", "parameters": {"test": TEST}, "seed": "w1", "whole": False}
     assert program.post("experiments", **announced).status_code == 201
@@ -96,9 +99,9 @@ def test_what_an_experiment_showed_is_the_answer(project: Project, program: Prog
     assert answer["experiment"]["recipe"]["test"] == TEST
 
 
+@pytest.mark.usefixtures("traced")
 @pytest.mark.parametrize("odd", [None, [], 3, "x", {"held": 3}, [[]], [{}], [{"site": [1, 2, 3, 4, 5]}]], ids=str)
 def test_an_answer_that_is_not_as_agreed_harms_nothing(project: Project, program: Program, odd: Any) -> None:
-    send_runs(project, failing=1, passing=3)
     program.post("experiments", key="w1", protocol="why", parameters={}, whole=False)
     body = {**ANSWER, **dict.fromkeys(("differences", "runs", "recipes", "forced", "symptoms", "verdict"), odd)}
     assert program.post("experiments/w1/finish", **body).status_code == 200
