@@ -44,12 +44,13 @@ _WHOLE_FROM = 100
 
 
 @register.simple_tag
-def when(moment: datetime | None, clock: bool = False) -> SafeString | str:
-    """A moment in UTC, until the script turns it into how long ago, or into the clock time of the last day."""
+def when(moment: datetime | None, clock: bool = False, day: bool = False) -> SafeString | str:
+    """A moment in UTC, until the script turns it into how long ago, or into the clock time of the last day. `day`: of
+    what is longer ago than a week, the day alone."""
     if moment is None:
         return "never"
     utc = moment.astimezone(UTC)
-    exact, kind = f"{utc:%Y-%m-%d %H:%M:%S}", '="clock"' if clock else ""
+    exact, kind = f"{utc:%Y-%m-%d %H:%M:%S}", '="clock"' if clock else '="day"' if day else ""
     return SafeString(
         f'<time datetime="{utc.isoformat()}" title="{exact} UTC" data-when{kind}>{exact.rpartition(":")[0]} UTC</time>'
     )

@@ -1,5 +1,7 @@
 """Pages of the laboratory: Orders, experiments, what a test depends on, and what people state and retire."""
 
+from collections.abc import Iterator
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
@@ -13,8 +15,11 @@ from dashboard.demo.experiment import KEY, demo_experiment
 from dashboard.demo.services import history
 from dashboard.people.models import Role
 from ingest.models import Experiment, ExperimentOrder, Project, Test
-from tests.conftest import Send
+from ingest.services import project_create
+from tests.conftest import send_files
+from tests.furnished import FurnishedDatabases
 from tests.lab.experiments import begin, junit, order_file, send_orders
+from tests.lab.lent import Lent, project_or_lent
 from tests.lab.test_conclusions import C, P, V, finish, group, number, victim
 from tests.people.signed_in import browser_of, member
 from tests.web.listing import queries_of, rows_of, source_of, words_of
@@ -26,9 +31,25 @@ def reader(project: Project) -> Client:
 
 
 @pytest.fixture
-def experiment(project: Project, send: Send) -> Experiment:
+def latent(furnished_databases: FurnishedDatabases) -> Iterator[Lent]:
+    with furnished_databases.lend("latent", _make) as made:
+        yield made
+
+
+@pytest.fixture
+def project(request: pytest.FixtureRequest) -> Project:
+    return project_or_lent(request, "latent")
+
+
+@pytest.fixture
+def experiment(latent: Lent, project: Project) -> Experiment:
     """CI never saw the victim fail; an experiment did, and knows why."""
-    send(junit([V, C, P]), build_id="1", commit="b" * 40, branch="main")
+    return Experiment.objects.get(project=project)
+
+
+def _make() -> Lent:
+    project = project_create(slug="shop", name="Shop")
+    send_files(project, junit([V, C, P]), build_id="1", commit="b" * 40, branch="main")
     experiment = begin(project, host="ci-1", seed="it's", parameters={"command": ["pytest", "-q"], "orders": 3})
     send_orders(
         experiment,
@@ -37,7 +58,7 @@ def experiment(project: Project, send: Send) -> Experiment:
     )
     finish(experiment, victim(V, group(P, cleaners=(C,))), not_run=[{"test": "x::<b>", "why": "hangs"}])
     analysis_refresh(project=project)
-    return experiment
+    return Lent(project)
 
 
 def at(project: Project, name: str, *arguments: object) -> str:

@@ -29,7 +29,11 @@ from dashboard.web.quarantine.leads import ActiveQuarantines
 from dashboard.web.quarantine.rows import Row
 from dashboard.web.run import leads as run_leads
 from dashboard.web.run.runs import RunFilter
+from dashboard.web.test import sentences
+from dashboard.web.test.differences import compared
 from dashboard.web.test.likeness import likeness_sentence, prediction_sentence
+from dashboard.web.test.sections import Section, opened
+from ingest.models import Project, Upload
 from tests.web.reading import words
 
 NOW = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)
@@ -635,9 +639,40 @@ def test_hidden_flaky_tests_are_told_where_counts_say_that_there_are_some() -> N
 # -- a project's own pages ---------------------------------------------------------------------------------------
 
 
-def test_uploads_say_which_are_listed() -> None:
-    assert project_leads.uploads_lead("") == "What CI sent, newest first."
-    assert project_leads.uploads_lead("rejected") == "What CI sent, newest first, rejected only."
+def upload(state: str, **facts: Any) -> Upload:
+    return Upload(**{"state": state, "received_at": NOW, "size": 1, "run_id": 7, **facts})
+
+
+BROKEN = {"sentence": "<a> is not XML.\x1b[31m"}
+
+
+@pytest.mark.parametrize(
+    ("newest", "expected"),
+    [
+        (upload("processed"), " and was read: run 7."),
+        (upload("processed", run_id=None), " and was read; its run is no longer kept."),
+        (
+            upload("processed", untrusted=True),
+            " and was read: run 7, from a fork, which counts once somebody admits it.",
+        ),
+        (upload("received"), ", and is about to be read."),
+        (upload("processing"), ", and is about to be read."),
+        (upload("rejected", error=BROKEN), ", but nothing in it could be read: <a> is not XML."),
+        (upload("failed", error=None), ", but we could not process it: no reason is kept."),
+    ],
+)
+def test_uploads_say_whether_the_last_file_arrived_and_what_became_of_it(newest: Upload, expected: str) -> None:
+    assert (
+        words(project_leads.uploads_lead("demo", newest, ""))
+        == f"CI’s last file arrived 2026-03-04 12:00 UTC{expected}"
+    )
+
+
+def test_uploads_say_that_nothing_arrived_and_which_are_listed() -> None:
+    assert project_leads.uploads_lead("demo", None, "rejected") == "No file of CI has arrived yet."
+    listed = words(project_leads.uploads_lead("demo", upload("processed"), "rejected"))
+    assert listed.endswith("and was read: run 7. Listed: rejected only.")
+    assert '<a href="/projects/demo/runs/7">' in project_leads.uploads_lead("demo", upload("processed"), "")
 
 
 @pytest.mark.parametrize(
@@ -739,3 +774,65 @@ def test_what_is_predicted_of_a_test_and_how_it_turned_out() -> None:
         before = SimpleNamespace(right=right, word="likely", made_at=NOW)
         assert words(prediction_sentence(other, kept, before)).endswith(expected)
     assert prediction_sentence(other, kept, SimpleNamespace(right=True, word="more runs", made_at=NOW)) == ""
+
+
+@pytest.mark.parametrize(
+    ("prediction", "incidents", "expected"),
+    [
+        (None, 0, "Nothing to do."),
+        ("more runs", 0, "Nothing to do."),
+        ("likely", 0, "But tests like it are flaky, so it likely is too: run it 59 times to see."),
+        (
+            "likely",
+            1,
+            "It failed in 1 incident: look at the infrastructure, not at the test. But tests like it are flaky, so it "
+            "likely is too: run it 59 times to see.",
+        ),
+    ],
+)
+def test_the_lead_of_a_new_test_advises_what_its_prediction_does(prediction, incidents: int, expected: str) -> None:
+    row: Any = SimpleNamespace(
+        prediction=prediction, incidents=incidents, rate=Rate(0, 3, 0.0, 0.7), failed=0, executed=3
+    )
+    analysis: Any = SimpleNamespace(summary={"prediction": {**SPEAKING, "runs_advised": 59}})
+    nothing: Any = None
+    known = sentences.LeadFacts(
+        project=Project(slug="demo"),
+        analysis=analysis,
+        row=row,
+        in_window=True,
+        history=nothing,
+        ran=nothing,
+        streak=None,
+        runs={},
+    )
+    sentence, advice = sentences._stable(known)
+    assert words(sentence).startswith("Passed all of 3 runs in the window")
+    assert words(advice) == expected
+
+
+# -- sections of a test's page -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("answers", "expected"),
+    [
+        (("signatures",), "signatures"),
+        (("signatures", "values", "dependencies"), "dependencies"),
+        (("signatures", "differences", "dependencies"), "differences"),
+        (("values", "likeness"), "likeness"),
+        ((), None),
+    ],
+)
+def test_of_sections_with_an_answer_the_most_telling_one_is_open(answers, expected: str | None) -> None:
+    names = ("signatures", "evidence", "differences", "values", "dependencies", "likeness", "about")
+    page = opened([Section(name, name, "", open=name in answers) for name in names])
+    assert [section.id for section in page] == list(names)
+    assert [section.id for section in page if section.open] == ([expected] if expected else [])
+
+
+def test_what_differs_says_in_one_line_what_it_rests_on() -> None:
+    runs = {"failing": 12, "passing": 1_040}
+    assert compared(runs, 1) == "1 difference between 12 failing and 1,040 passing executions"
+    assert compared(None, 2) == "2 differences, with the chance of each"
+    assert compared(None, 0) == ""

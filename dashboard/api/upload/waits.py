@@ -48,8 +48,9 @@ def wait_until(is_done: Callable[[], bool], seconds: int) -> bool:
 
 
 def _look_until(is_done: Callable[[], bool], deadline: float) -> None:
-    """Look again until it is done: soon at first, then four times a second."""
-    pause = 0.02
+    """Look again until it is done: soon at first, so that nobody waits much longer than it took, then four times a
+    second."""
+    pause = 0.01
     while not is_done() and time.monotonic() < deadline:
         time.sleep(pause)
-        pause = min(pause * 1.5, 0.25)
+        pause = min(pause * 1.2, 0.25)

@@ -1,16 +1,46 @@
 """The first sentence of each page about a project's own affairs."""
 
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.text import Truncator
 
 from analytics.wording import counted, percent
 from dashboard.notify.models import Channel
 from dashboard.notify.severity import Severity
-from dashboard.web.page_context import strong
+from dashboard.templatetags.flakeboard import when
+from dashboard.web.ansi import without_escapes
+from dashboard.web.page_context import isolated, link, strong
+from ingest.models import Upload
 
 
-def uploads_lead(state: str) -> str:
-    return f"What CI sent, newest first, {state} only." if state else "What CI sent, newest first."
+def uploads_lead(slug: str, newest: Upload | None, state: str) -> SafeString:
+    """Whether CI's last file arrived, and what became of it; then which uploads are listed."""
+    if newest is None:
+        return format_html("{}", "No file of CI has arrived yet.")
+    arrived = format_html("{} {}", strong("CI’s last file arrived"), when(newest.received_at))
+    listed = f" Listed: {state} only." if state else ""
+    return format_html("{}{}.{}", arrived, _became(slug, newest), listed)
+
+
+def _became(slug: str, upload: Upload) -> SafeString:
+    if upload.state in Upload.WAITING:
+        return format_html("{}", ", and is about to be read")
+    if upload.state == Upload.State.REJECTED:
+        return format_html(", {}: {}", strong("but nothing in it could be read"), _reason(upload))
+    if upload.state == Upload.State.FAILED:
+        return format_html(", {}: {}", strong("but we could not process it"), _reason(upload))
+    if upload.run_id is None:
+        return format_html("{}", " and was read; its run is no longer kept")
+    run = link(reverse("run", args=(slug, upload.run_id)), f"run {upload.run_id}")
+    if upload.untrusted:
+        return format_html(" and was read: {}, {}", run, "from a fork, which counts once somebody admits it")
+    return format_html(" and was read: {}", run)
+
+
+def _reason(upload: Upload) -> SafeString:
+    sentence = without_escapes((upload.error or {}).get("sentence", "no reason is kept")).strip().rstrip(".")
+    return isolated(Truncator(sentence).chars(200))
 
 
 def notifications_lead(channels: int, failing: int) -> SafeString | str:

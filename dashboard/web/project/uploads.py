@@ -25,12 +25,13 @@ def upload_list(request: HttpRequest, project: Project) -> HttpResponse:
     uploads = uploads_of(project.pk).defer("files", "metadata")
     state = choice(request.GET, "state", Upload.State.values)
     page = keyset_page(uploads.filter(state=state) if state else uploads, request.GET)
+    newest = page.rows[0] if page.rows and not request.GET else uploads.first()
     context = {
         "project": project,
         "page": page,
         "state": state,
         "states": Upload.State.values,
-        "lead": uploads_lead(state),
+        "lead": uploads_lead(project.slug, newest, state),
     }
     return render(request, "project/uploads.html", context)
 

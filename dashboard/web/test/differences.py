@@ -7,6 +7,7 @@ from typing import Any
 from analytics.kernel.causes.remedies import remedy
 from analytics.lab.names import reference_of
 from analytics.why.answers import NOT_TRACED, WhyAnswer, why_answer_of
+from analytics.wording import counted
 from dashboard.charts import role_spans, run_values
 from dashboard.charts.figure import Chart, draw
 from dashboard.charts.role_spans import RoleSpans, Span
@@ -31,6 +32,7 @@ def difference_section(project: Project, test: Test, *, failed: bool) -> Section
     data = answer.finding.data if answer.finding is not None else {}
     part: dict[str, Any] = {
         "answer": answer,
+        "compared": compared(data.get("runs"), len(answer.differences)),
         "runs": data.get("runs"),
         "differences": [_row(each) for each in answer.differences],
         "chain": [_row(each) for each in data.get("chain", [])],
@@ -48,6 +50,14 @@ def difference_section(project: Project, test: Test, *, failed: bool) -> Section
     }
     is_known = answer.finding is not None or answer.experiment is not None
     return Section("differences", "What differs when it fails", fact_of(answer), part, open=is_known)
+
+
+def compared(runs: Mapping[str, Any] | None, differences: int) -> str:
+    """What the answer rests on, in the line above its folded picture and table; nothing where nothing was compared."""
+    found = counted(differences, "difference")
+    if runs is None:
+        return f"{found}, with the chance of each" if differences else ""
+    return f"{found} between {runs['failing']:,} failing and {runs['passing']:,} passing executions"
 
 
 def fact_of(answer: WhyAnswer) -> str:

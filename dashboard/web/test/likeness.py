@@ -56,12 +56,17 @@ def likeness_sentence(found: Likeness) -> str:
     return f"{beside} are flaky." if found.beside else "No test of its class or file is known well enough to compare."
 
 
+def runs_advised(row: TestRow, kept: dict[str, Any]) -> int:
+    """How often to run a test that is likely flaky, to see; 0 where nothing is predicted."""
+    return int(kept["runs_advised"]) if row.prediction == Prediction.Word.LIKELY and kept["record"] else 0
+
+
 def prediction_sentence(row: TestRow, kept: dict[str, Any], before: Prediction | None) -> SafeString:
     """What is predicted while its own results do not tell, or how an earlier prediction turned out."""
-    if row.prediction == Prediction.Word.LIKELY and kept["record"]:
+    if advised := runs_advised(row, kept):
         record = kept["record"]
         right = f"of {record['of']:,} such predictions {record['right']:,} were right"
-        limits, runs = interval(record["low"], record["high"]), counted(kept["runs_advised"], "time")
+        limits, runs = interval(record["low"], record["high"]), counted(advised, "time")
         advice = "This is a guess by its neighbours and changes nothing else."
         return format_html("{}: {} ({}). Run it {} to see. {}", strong("Likely flaky"), right, limits, runs, advice)
     if before is None or before.right is None or before.word != Prediction.Word.LIKELY:

@@ -31,14 +31,14 @@ from dashboard.web.test.dependencies import dependency_section
 from dashboard.web.test.differences import difference_section
 from dashboard.web.test.executions import BRANCHES, ExecutionQuery, lines, runs_of, strips
 from dashboard.web.test.likeness import likeness_section
-from dashboard.web.test.sections import FailedTest, Section, sections
+from dashboard.web.test.sections import FailedTest, Section, opened, sections
 from dashboard.web.test.sentences import LeadFacts, lead
 from dashboard.web.test.values import value_section
 from dashboard.web.test.waits import waits_section
 from ingest.models import Project, Rename, Test
 
 LINES_SIZE = 30
-_TREND_HEIGHT = 230
+_TREND_HEIGHT = 200
 
 
 def page_of(
@@ -73,14 +73,16 @@ def page_of(
         "row": known.row if known.in_window else None,
         "lead": lead(known),
         "latent": latent,
-        "sections": [
-            *_of_failed_test(project, test, failed_test),
-            *waits_section(project, history, known.row.state.is_flaky_or_recovered),
-            *_values(test, failed_test),
-            depends,
-            *([] if like is None else [like]),
-            *_always(test, known),
-        ],
+        "sections": opened(
+            [
+                *_of_failed_test(project, test, failed_test),
+                *waits_section(project, history, known.row.state.is_flaky_or_recovered),
+                *_values(test, failed_test),
+                depends,
+                *([] if like is None else [like]),
+                *_always(test, known),
+            ]
+        ),
         "lines": lines(history, shown, runs).values(),
         "page": numbered_page(query, total=int(filters.rows(history).sum()), size=LINES_SIZE),
     }

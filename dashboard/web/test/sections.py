@@ -1,7 +1,7 @@
 """The sections of a test's page: of each its title, the fact in a few words, and what its part of the page shows."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -50,11 +50,22 @@ class Section:
     fact: str
     part: dict[str, Any] = field(default_factory=dict)
     open: bool = False
-    """What matters first; the others wait folded, with their fact."""
+    """Whether it has an answer; the one that `opened` chooses stands open, the others wait folded with their fact."""
 
     @property
     def template(self) -> str:
         return f"test/_{self.id}.html"
+
+
+_FIRST_OPEN = ("differences", "dependencies", "signatures", "likeness", "values")
+"""Why it fails, where experiments say so, tells more than its message, which the folded section's line has too."""
+
+
+def opened(page: Sequence[Section]) -> list[Section]:
+    """The sections of a page, of those with an answer only the most telling one open: two screens hold no more."""
+    answers = [section.id for section in page if section.open]
+    first = min(answers, key=_FIRST_OPEN.index, default="")
+    return [replace(section, open=section.id == first) for section in page]
 
 
 @dataclass(frozen=True, slots=True)

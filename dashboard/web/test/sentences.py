@@ -18,6 +18,7 @@ from analytics.kernel.parameters import DEFAULTS
 from analytics.models import Analysis
 from analytics.wording import counted, pace, percent
 from dashboard.templatetags.flakeboard import interval
+from dashboard.web.test.likeness import runs_advised
 from ingest.models import Project, Run
 from ingest.verdict import Verdict
 
@@ -102,6 +103,18 @@ def _not_in_window(known: LeadFacts, analysis: Analysis) -> _SentenceAndAdvice:
 
 
 def _stable(known: LeadFacts) -> _SentenceAndAdvice:
+    sentence, advice = _stable_by_itself(known)
+    assert known.analysis is not None
+    advised = runs_advised(known.row, known.analysis.summary["prediction"])
+    if not advised:
+        return sentence, advice
+    guess = 'But <a href="{}">tests like it</a> are flaky, so it likely is too: run it {} to see.'
+    run_it = _words(guess, "#likeness-title", counted(advised, "time"))
+    return sentence, _words("{} {}", advice, run_it) if known.row.incidents else run_it
+
+
+def _stable_by_itself(known: LeadFacts) -> _SentenceAndAdvice:
+    """By its own results alone."""
     row, nothing = known.row, _nothing_to_do(known)
     if row.rate is None:
         return _words("Stable: nothing speaks against it."), nothing

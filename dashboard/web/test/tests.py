@@ -19,6 +19,7 @@ from analytics.history.names import TestName, names, numbers_by_name
 from analytics.history.strips import STRIP_LENGTH, strips
 from analytics.kernel.executions import Ints
 from analytics.models import Analysis
+from analytics.wording import percents
 from dashboard import access
 from dashboard.quarantine.labels.models import SavedView
 from dashboard.quarantine.labels.query import TestQuery, read_query
@@ -171,7 +172,10 @@ def _page_rows(tests: "TestList", page: NumberedPage) -> dict[str, Any]:
     shown = tests.part(page.first - 1, page.size)
     lately = strips(tests.project.pk, [row.number for row, _ in shown])
     return {
-        "rows": [(row, name, lately.get(row.number, ()), other_counts(row)) for row, name in shown],
+        "rows": [
+            (row, name, lately.get(row.number, ()), other_counts(row), rate_title(row, other_counts(row)))
+            for row, name in shown
+        ],
         "labels": labels_of(tests.project, [row.number for row, _ in shown]),
         "held": held_of(tests.project, [name for _, name in shown]),
         "top": max((row.rate.high for row, _ in shown if row.rate is not None), default=1.0),
@@ -189,6 +193,12 @@ def other_counts(row: TestRow) -> str:
     if row.skipped:
         counts.append(f"{row.skipped:,} skipped")
     return " · ".join(counts)
+
+
+def rate_title(row: TestRow, counts: str) -> str:
+    """What the column has no room for: the ends of the interval, and what the rate leaves out."""
+    limits = "" if row.rate is None else f"{percents(row.rate.low, row.rate.high)} (95 % interval)"
+    return " · ".join(part for part in (limits, counts) if part)
 
 
 @dataclass(frozen=True, slots=True)
