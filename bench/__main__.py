@@ -24,10 +24,11 @@ def main() -> int:
             print(f"\n{name}", flush=True)
             own = []
             for result in (usual | large)[name]():
-                print(f"  {result}", flush=True)
+                if not result.detail:
+                    print(f"  {result}", flush=True)
                 own.append(result)
             results += own
-            if options.write and name in {part for _, part, _ in figures.blocks()}:
+            if options.write and name in {block.part for block in figures.blocks()}:
                 figures.keep(name, own)
                 figures.write()
         return report(results)

@@ -1,7 +1,8 @@
 """Accuracy of the analysis on simulated histories with known truth, compared with published rules of others."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 
@@ -14,14 +15,16 @@ from analytics.kernel.window import Window
 from analytics.simulation import History, simulate
 from analytics.simulation.settings import Settings
 from analytics.simulation.truth import Kind, Truth
-from bench import calibration, ground_truth, orders
+from bench import accuracy_tables, calibration, ground_truth, orders
 from bench.calibration import Advice
 from bench.chains import true_chains
+from bench.figures import Outcomes
 from bench.outcome import Outcome
 from bench.rules import RULES, Ruling
 from bench.scores import Tally, adjusted_rand, pooled, quartiles, share, tally
 
 OURS = "Flakeboard"
+ALL, CALM = "all histories", "histories without incidents"
 SEEDS = 54
 MIX: tuple[Settings, ...] = (
     Settings(),
@@ -169,12 +172,12 @@ def histories(seeds: int = SEEDS) -> Iterator[Judgement]:
 def run() -> Iterator[Outcome]:
     judged = list(histories())
     yield Outcome("seeds", len(judged), least=50)
-    _print_rules("all histories", judged)
+    yield from _rules(ALL, judged)
     yield from _flaky(judged)
     calm = [judgement for judgement in judged if judgement.calm]
-    _print_rules("histories without incidents", calm)
+    yield from _rules(CALM, calm)
     yield _above("F1 above the best rule without incidents", calm, least=None)
-    _print_kinds(sum((judgement.kinds for judgement in judged[1:]), judged[0].kinds))
+    yield from _kinds(sum((judgement.kinds for judgement in judged[1:]), judged[0].kinds))
     yield Outcome(
         "cluster agreement (adjusted Rand index), mean over seeds",
         float(np.mean([judgement.rand for judgement in judged])),
@@ -235,7 +238,7 @@ def _reruns(advice: Advice) -> Iterator[Outcome]:
     yield Outcome("  clean runs asked for, times those of an oracle (median)", calibration.times_enough(advice))
 
 
-def _print_rules(title: str, judged: list[Judgement]) -> None:
+def _rules(title: str, judged: list[Judgement]) -> Iterator[Outcome]:
     """Precision and recall among all flaky tests, recall where both outcomes were seen, F1, F1 of flaky at the end."""
     print(
         f"  {title:52}{'precision':>10}{'recall':>8}{'seen':>8}{'F1':>7}  {'F1 interval':18}{'now':>6}  days until found"
@@ -246,13 +249,32 @@ def _print_rules(title: str, judged: list[Judgement]) -> None:
         )
         days = quartiles(np.concatenate([judgement.days[name] for judgement in judged]))
         days_text = " / ".join(f"{value:.1f}" if np.isfinite(value) else "never" for value in days)
+        precision, recall, f1 = every.precision, every.recall, every.f1
         print(
-            f"  {name:52}{every.precision.value:10.3f}{every.recall.value:8.3f}{seen.recall.value:8.3f}"
-            f"{every.f1.value:7.3f}  {every.f1.interval:18}{at_end.f1.value:6.3f}  {days_text}"
+            f"  {name:52}{precision.value:10.3f}{recall.value:8.3f}{seen.recall.value:8.3f}"
+            f"{f1.value:7.3f}  {f1.interval:18}{at_end.f1.value:6.3f}  {days_text}"
         )
+        yield Outcome(f"{title}, {name}: precision", precision.value, detail=True)
+        yield Outcome(f"{title}, {name}: recall", recall.value, detail=True)
+        yield Outcome(f"{title}, {name}: F1", f1.value, f1.interval, detail=True)
+        yield Outcome(f"{title}, {name}: days", days[1], detail=True)
 
 
-def _print_kinds(table: Ints) -> None:
+def _kinds(table: Ints) -> Iterator[Outcome]:
     print(f"  {'true kind':16}" + "".join(f"{name:>17}" for name in CONCLUDED))
-    for name, row in zip(ground_truth.TRUE_KINDS, table, strict=True):
-        print(f"  {name:16}" + "".join(f"{count:17,}" for count in row))
+    for true, row in zip(ground_truth.TRUE_KINDS, table, strict=True):
+        print(f"  {true:16}" + "".join(f"{count:17,}" for count in row))
+        for kind, count in zip(CONCLUDED, row.tolist(), strict=True):
+            yield Outcome(f"{true} concluded as {kind}", count, detail=True)
+
+
+TABLES: Mapping[str, Callable[[Outcomes], Iterable[str]]] = MappingProxyType(
+    {
+        "calm": lambda figures: accuracy_tables.rules(figures, CALM, OURS),
+        "all": lambda figures: accuracy_tables.rules(figures, ALL, OURS),
+        "kinds": lambda figures: accuracy_tables.kinds(figures, CONCLUDED),
+        "conclusions": accuracy_tables.conclusions,
+        "promises": accuracy_tables.promises,
+    }
+)
+"""Those of docs/accuracy.md."""

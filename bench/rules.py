@@ -177,7 +177,7 @@ def _by_revision(ran: Executions, revision: Ints) -> Executions:
 RULES: Mapping[str, Rule] = MappingProxyType(
     {
         "any failure on the default branch (Codecov)": fails_on_default_branch,
-        "the same, closed after 30 passes (Codecov)": closed_after_passes,
+        "any failure, closed after 30 passes (Codecov)": closed_after_passes,
         "pass and fail at one revision (Trunk, BuildPulse)": both_at_one_revision,
         "pass on retry (Azure DevOps, Flakes)": passes_on_retry,
         "2 switches in 30 launches (ReportPortal)": switches,

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from math import isfinite
+from types import MappingProxyType
 
 import numpy as np
 
@@ -11,6 +13,7 @@ from analytics.simulation import History, simulate
 from analytics.simulation.worlds import WORLDS
 from bench import ground_truth
 from bench.accuracy import OURS, our_ruling
+from bench.figures import Outcomes
 from bench.outcome import Outcome
 from bench.rules import RULES
 from bench.scores import Tally, pooled, tally
@@ -21,6 +24,17 @@ UNBARRED = frozenset({"quiet incidents", "no commits"})
 """Undecidable worlds, printed without bars: a test that fails once in a quiet incident looks flaky, and without
 commits nothing contradicts itself."""
 PRECISION = 0.98
+SCORES = ("precision", "recall", "F1", "best rule", "F1, calm", "best rule, calm")
+SHORT_NAMES = {
+    "pass and fail at one revision (Trunk, BuildPulse)": "one revision",
+    "2 switches in 30 launches (ReportPortal)": "2 switches",
+    "3 switches in 30 launches": "3 switches",
+    "5 transitions in 100 executions (Buildkite)": "5 transitions",
+    "3 transitions in 100 executions": "3 transitions",
+    "5 % of executions fail (BuildPulse's second)": "5 % fail",
+    "1 % of executions fail": "1 % fail",
+}
+"""Rules as the table of worlds has room for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +86,7 @@ def run() -> Iterator[Outcome]:
     _print_head()
     for name in WORLDS:
         judged = histories(name)
-        _print_row(name, judged)
+        yield from _row(name, judged)
         yield from outcomes(name, judged)
         if name not in UNBARRED:
             gains.append(gain(judged)[1])
@@ -105,7 +119,7 @@ def _print_head() -> None:
     print(f"  {'':32}{columns}{'broken':>10}{'incidents':>11}{'false':>7}  best rule, and without incidents")
 
 
-def _print_row(name: str, judged: list[Judgement]) -> None:
+def _row(name: str, judged: list[Judgement]) -> Iterator[Outcome]:
     """Print the figures of all histories, then F1 of those without loud incidents, then the other conclusions."""
     ours, calm = (
         pooled([judgement.every[OURS] for judgement in judged]),
@@ -121,3 +135,30 @@ def _print_row(name: str, judged: list[Judgement]) -> None:
         f"{false:7}  {best}; {best_calm}; {sum(judgement.falsely_recovered for judgement in judged)} recovered that were not fixed",
         flush=True,
     )
+    rules = ("", "", "", best, "", best_calm)
+    for what, figure, rule in zip(SCORES, figures, rules, strict=True):
+        yield Outcome(f"{name}, {what}", figure, rule, detail=True)
+    yield Outcome(f"{name}, broken", called, f"of {broken}", detail=True)
+    yield Outcome(f"{name}, incidents", found, f"of {true}", detail=True)
+    yield Outcome(f"{name}, false", false, detail=True)
+
+
+def _scores(figures: Outcomes) -> Iterator[str]:
+    """The table of docs/accuracy.md."""
+    titles = ("world", *SCORES, "broken", "incidents", "false")
+    yield f"| {' | '.join(titles)} |"
+    yield "|---" * len(titles) + "|"
+    for world in WORLDS:
+        scores = (figures[f"{world}, {what}"] for what in SCORES)
+        counts = (figures[f"{world}, {what}"] for what in ("broken", "incidents", "false"))
+        cells = [*(_score(score) for score in scores), *(f"{count.value:.0f} {count.unit}".strip() for count in counts)]
+        yield f"| {' | '.join((world, *cells))} |"
+
+
+def _score(score: Outcome) -> str:
+    """With the rule that has it."""
+    rule = f" ({SHORT_NAMES.get(score.unit, score.unit)})" if score.unit else ""
+    return f"{score.value:.3f}{rule}" if isfinite(score.value) else "–"
+
+
+TABLES = MappingProxyType({"scores": _scores})

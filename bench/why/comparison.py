@@ -63,7 +63,7 @@ def _file(draw: random.Random, failed: bool) -> TraceFile:
         value = (draw.random(), None, draw.randrange(3), draw.random() < 0.5)[site % 4]
         if place == _CAUSE:
             site, value = count, draw.random() / 2 + (0.0 if failed else 0.5)
-        events.append(Event(site, int(site % 8 == 7), value, now, draw.randrange(1, 2_000)))
+        events.append(Event(site, int(site % 4 == 3), value, now, draw.randrange(1, 2_000)))
         now += draw.randrange(1, 30)
     outcome = (FAILED, "AssertionError", now) if failed else (PASSED, "", None)
     trace = Trace("t", 1, *outcome, _ROLES, tuple(events), facts={"hash": draw.randrange(9)})

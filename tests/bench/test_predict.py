@@ -1,9 +1,11 @@
 """A slice of the benchmark of predictions: the published figures, and our scores beside them."""
 
+from collections import Counter
 from functools import partial
 
 import numpy as np
 import pytest
+from flakeboard.sketches.sketch import Sketch, sketch_of
 
 from bench.predict import flast
 from bench.predict.earned_words import life, shuffled
@@ -13,6 +15,22 @@ from bench.predict.protocol_scores import _flast, _ours, judged
 from bench.predict.protocols import at_random, by_class, by_time
 from bench.predict.units import labels, units_of
 from tests.paths import needs_data
+
+_SKETCHES: dict[tuple[int, bytes], Sketch | None] = {}
+"""By the words of a case, which `cases` keeps."""
+
+
+@pytest.fixture(autouse=True)
+def _sketched_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same cases are judged in several ways."""
+
+    def sketch(words: Counter[str], key: bytes) -> Sketch | None:
+        known = (id(words), key)
+        if known not in _SKETCHES:
+            _SKETCHES[known] = sketch_of(words, key)
+        return _SKETCHES[known]
+
+    monkeypatch.setattr("bench.predict.units.sketch_of", sketch)
 
 
 def python_projects(*, dated: bool) -> list[list[Case]]:

@@ -7,6 +7,7 @@ import numpy as np
 from analytics.reach.touches import UsedCode
 from bench.reach import plans, rerun_sets, touches
 from ingest.reach.change_file import Change, ChangedFile
+from tests.extent import repeats
 from tests.paths import needs_data
 
 
@@ -33,8 +34,9 @@ def test_a_rerun_set_clears_more_a_second_and_hides_fewer_regressions() -> None:
 
 @needs_data
 def test_no_test_whose_result_changes_is_told_not_to_touch_the_change() -> None:
-    judged = touches.judge("pythondi-913e6a60", 3)
-    assert judged.changes == 3 and judged.missed == judged.missed_by_base == 0
+    changes = repeats(2, 3)
+    judged = touches.judge("pythondi-913e6a60", changes)
+    assert judged.changes == changes and judged.missed == judged.missed_by_base == 0
     assert judged.affected and judged.told_no
 
 

@@ -20,7 +20,7 @@ from tests.bench.histories import flake, truth, window_of
 def slice_of(name: str) -> tuple[History, Analysis]:
     """A short history of the world with loud incidents."""
     made = WORLDS[name][0]
-    history = simulate(replace(made, seed=1, days=14, import_errors=made.import_errors[:2]))
+    history = simulate(replace(made, seed=1, days=10, import_errors=made.import_errors[:2]))
     return history, analyse(history.window())
 
 
