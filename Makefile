@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # Processes that run tests at the same time; each has a PostgreSQL of its own. Some tests mostly wait, so three suit two cores.
 JOBS ?= 3
 
-.PHONY: run test whole kills proof science fuzz mutants lint format bench load scale screenshots clean help
+.PHONY: run provision test whole kills proof science fuzz mutants lint format bench load scale screenshots clean help
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -34,10 +34,12 @@ $(VENV)/.bench: bench/requirements.txt $(VENV)/.dev
 run: $(VENV)/.run  ## start Flakeboard; Ctrl-C stops it
 	@exec $(BIN)/python manage.py serve
 
-test: $(VENV)/.dev  ## run the tests on a real PostgreSQL and in a real browser
+provision: $(VENV)/.dev  ## fetch what the tests need besides: a browser, Redis, runners of other languages
 	@$(BIN)/python -m tests.browser.provision
 	@$(BIN)/python -m tests.server.provision
 	@$(BIN)/python -m tests.client.provision
+
+test: provision  ## run the tests on a real PostgreSQL and in a real browser
 	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(ARGS)
 
 whole: export WHOLE = 1

@@ -13,9 +13,12 @@ from tests.conftest import ROOT
 
 REPORT = '<testsuites><testsuite name="pytest"><testcase classname="c" name="t"/></testsuite></testsuites>'
 MAKE = f"""#!/bin/sh
-[ -z "$FLAKEBOARD_URL$FLAKEBOARD_TOKEN" ] || [ "$2" = lint ] || exit 9
+[ "$2" = lint ] && {{ echo "$LINT_SAYS"; exit "${{LINT_EXITS:-0}}"; }}
+[ "$2" = test ] || exit 0
+[ -z "$FLAKEBOARD_URL$FLAKEBOARD_TOKEN" ] || exit 9
 for word; do case "$word" in ARGS=*) file=${{word#*--junitxml=}}; echo '{REPORT}' > "${{file%% *}}";; esac; done
-[ "$2" = lint ] || {{ echo "1 passed in 0.01s"; exit "$SUITE_EXITS"; }}
+echo "1 passed in 0.01s"
+exit "$SUITE_EXITS"
 """
 """In place of the suite: writes its report where it is told to, and must not see the address of the Flakeboard."""
 
@@ -55,10 +58,15 @@ def test_a_flakeboard_that_refuses_changes_nothing(checkout: Path) -> None:
         board.answers = [(403, {"error": {"code": "forbidden", "sentence": "No."}})]
         done = run(checkout, **board.environ())
     assert board.requests
-    assert (done.returncode, done.stdout, done.stderr) == (0, "1 passed in 0.01s\n", "")
+    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "1 passed in 0.01s", "")
 
 
 def test_nothing_is_sent_where_none_is_named(checkout: Path) -> None:
     with Misbehaving() as board:
         done = run(checkout)
     assert (done.returncode, board.requests) == (0, [])
+
+
+def test_a_failed_check_is_shown_and_ends_it_before_the_tests(checkout: Path) -> None:
+    done = run(checkout, LINT_EXITS="1", LINT_SAYS="E501 too long")
+    assert (done.returncode, done.stdout) == (1, "E501 too long\n")
