@@ -5,6 +5,7 @@ home for each decision that used to have several."""
 
 import ast
 import re
+from collections.abc import Iterator
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
@@ -35,16 +36,26 @@ PURE = {
     "analytics/runs/failing_tests.py": {"analytics.kernel"},
 }
 """Folder -> what its modules may import besides the standard library."""
+STATEMENTS = (ast.stmt, ast.excepthandler, ast.match_case)
 
 
 def modules(folder: str) -> list[Path]:
     return sorted((ROOT / folder).rglob("*.py")) or [ROOT / folder]
 
 
+def statements(source: str) -> Iterator[ast.AST]:
+    """All statements of a module, the inner ones too; expressions, most of what there is, are passed by."""
+    ahead: list[ast.AST] = [ast.parse(source)]
+    while ahead:
+        node = ahead.pop(0)
+        yield node
+        ahead += [part for part in ast.iter_child_nodes(node) if isinstance(part, STATEMENTS)]
+
+
 @cache
 def imports(path: Path) -> list[str]:
     names: list[str] = []
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in statements(path.read_text()):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -87,6 +98,12 @@ def test_the_check_sees_a_wrong_import(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.py"
     wrong.write_text("from django.db import models\nimport dashboard.web\n")
     assert imports(wrong) == ["django.db.models", "dashboard.web"]
+    inner = tmp_path / "inner.py"
+    inner.write_text(
+        "def load():\n    try:\n        import a\n    except ImportError:\n        with open('x'):\n            import b\n"
+        "class Late:\n    match 1:\n        case 1:\n            from c import d\n"
+    )
+    assert sorted(imports(inner)) == ["a", "b", "c.d"]
 
 
 PAGES_AND_API = ("dashboard/web", "dashboard/api")
@@ -200,10 +217,10 @@ def vague_names(source: str) -> list[tuple[int, str]]:
     Fields of a class are not looked at: those of a serializer are the API's words."""
     if not _VAGUE.search(source):  # parsing takes a hundred times longer
         return []
-    found, tree = set(), ast.parse(source)
-    bodies = (node.body for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    found, nodes = set(), list(ast.walk(ast.parse(source)))
+    bodies = (node.body for node in nodes if isinstance(node, ast.ClassDef))
     fields = {id(name) for body in bodies for line in body if isinstance(line, ast.Assign) for name in line.targets}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.ClassDef) and node.name.strip("_") in NO_CLASSES:
             found.add((node.lineno, node.name))
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in NO_VARIABLES:

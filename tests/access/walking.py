@@ -14,7 +14,8 @@ from django.test.client import ClientHandler
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from ingest.models import Project
-from tests.access.world import PUBLIC, WHO, World, own_thing
+from tests.access.world import PEOPLE, PUBLIC, TOKENS, WHO, World, own_thing
+from tests.extent import WHOLE
 
 TABLE = Path(__file__).with_name("matrix.txt")
 _REQUESTS = RequestFactory()
@@ -122,7 +123,22 @@ def observed(world: World, address: Address, method: str) -> tuple[str, ...] | N
     known = {furthest: verdict(ask(world, address, method, furthest))}
     if known[furthest] == "405":
         return None
+    known |= dict.fromkeys(_spared(address, method), verdict(ask(world, address, method, "anonymous")))
     return tuple(known.get(who) or verdict(ask(world, address, method, who)) for who in WHO)
+
+
+def _spared(address: Address, method: str) -> frozenset[str]:
+    """Whoever shows what the address does not read, a token to a page or a session to the API: where all of them are to
+    be answered as anonymous, those among them who may most are asked, and the others in `make whole` alone."""
+    row = dict(zip(WHO, table().get((method, address.route), ()), strict=False))
+    unread, most = (
+        ((*PEOPLE, PUBLIC), {"instance", PUBLIC})
+        if address.route.startswith("api/")
+        else (TOKENS, {"upload", "personal"})
+    )
+    if WHOLE or not row or any(row[who] != row["anonymous"] for who in unread):
+        return frozenset()
+    return frozenset(unread) - most
 
 
 Key = tuple[str, str]

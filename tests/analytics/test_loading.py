@@ -21,7 +21,7 @@ from ingest.services import project_create, upload_receive
 from tests.api_client import committed_once
 from tests.conftest import Send, body_of
 
-SMALL = Settings(seed=5, tests=60, suites=5, days=12, commits_a_day=3, regressions=2, renames=0, new_tests=2)
+SMALL = Settings(seed=5, tests=60, suites=5, days=5, commits_a_day=3, regressions=2, renames=0, new_tests=2)
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,11 @@ def usual() -> History:
 
 
 @pytest.fixture(scope="module")
+def usual_window(usual: History) -> Window:
+    return usual.window()
+
+
+@pytest.fixture(scope="module")
 def demo() -> History:
     return simulate(DEMO)
 
@@ -92,8 +97,8 @@ def test_nothing_fails_where_nothing_is_flaky_or_broken() -> None:
     assert window.executed.min() == len(window.reports) > 300
 
 
-def test_reports_come_one_after_the_other(usual: History) -> None:
-    assert np.all(np.diff(usual.window().reports.started) > 0)
+def test_reports_come_one_after_the_other(usual_window: Window) -> None:
+    assert np.all(np.diff(usual_window.reports.started) > 0)
 
 
 def test_second_attempts_follow_failed_runs_of_the_same_commit_within_the_hour(usual: History) -> None:
@@ -220,25 +225,24 @@ def test_tests_of_one_environment_fail_there_only() -> None:
         assert_near(sum(there), len(there), flake.onset)
 
 
-def test_flaky_tests_fail_only_between_their_beginning_and_their_fix(usual: History) -> None:
-    window, flakes = usual.window(), usual.truth.flakes.values()
+def test_flaky_tests_fail_only_between_their_beginning_and_their_fix(usual: History, usual_window: Window) -> None:
+    flakes = usual.truth.flakes.values()
     assert sum(flake.since > 0 for flake in flakes) == 2
     assert sum(flake.until >= 0 for flake in flakes) == 3
     for flake in flakes:
-        end = flake.until if flake.until >= 0 else len(window.reports)
-        bad = [report for report, failed in failed_in(window, flake.number).items() if failed]
+        end = flake.until if flake.until >= 0 else len(usual_window.reports)
+        bad = [report for report, failed in failed_in(usual_window, flake.number).items() if failed]
         assert all(flake.since <= report < end for report in set(bad) - usual.truth.incidents)
 
 
 # -- what is broken ----------------------------------------------------------------------------------------------
 
 
-def test_only_what_the_truth_names_fails_outside_incidents(usual: History) -> None:
-    window = usual.window()
-    ran = window.executions
+def test_only_what_the_truth_names_fails_outside_incidents(usual: History, usual_window: Window) -> None:
+    ran = usual_window.executions
     outside = ran.failing & ~np.isin(ran.report, list(usual.truth.incidents))
     named = set(usual.truth.flakes) | {regression.number for regression in usual.truth.regressions}
-    assert set(window.failing[ran.test[outside]].tolist()) <= named
+    assert set(usual_window.failing[ran.test[outside]].tolist()) <= named
 
 
 @pytest.mark.parametrize("settings", [Settings(), DEMO], ids=["usual", "demo"])
@@ -260,64 +264,62 @@ def test_regressions_never_pass_and_fail_at_one_revision_in_one_environment(sett
         assert {True} in outcomes.values()
 
 
-def test_regressions_of_the_default_branch_fail_from_the_bad_commit_to_the_fix(usual: History) -> None:
-    window = usual.window()
-    main = window.reports.default_branch
+def test_regressions_of_the_default_branch_fail_from_the_bad_commit_to_the_fix(
+    usual: History, usual_window: Window
+) -> None:
+    main = usual_window.reports.default_branch
     for regression in (one for one in usual.truth.regressions if one.default_branch and one.environment < 0):
-        end = regression.fixed if regression.fixed >= 0 else len(window.reports)
-        for report, failed in failed_in(window, regression.number).items():
+        end = regression.fixed if regression.fixed >= 0 else len(usual_window.reports)
+        for report, failed in failed_in(usual_window, regression.number).items():
             if main[report] and report not in usual.truth.incidents:
                 assert failed == (regression.first <= report < end)
     assert [one.fixed for one in usual.truth.regressions if one.default_branch].count(-1) == 1
 
 
-def test_regressions_of_a_pull_request_fail_there_alone(usual: History) -> None:
-    window = usual.window()
+def test_regressions_of_a_pull_request_fail_there_alone(usual: History, usual_window: Window) -> None:
     for regression in (one for one in usual.truth.regressions if not one.default_branch):
-        outcome = failed_in(window, regression.number)
+        outcome = failed_in(usual_window, regression.number)
         bad = {report for report, failed in outcome.items() if failed} - usual.truth.incidents
         assert min(bad) == regression.first
         assert len({usual.reports[report].pull_request for report in bad}) == 1
-        assert not window.reports.default_branch[list(bad)].any()
+        assert not usual_window.reports.default_branch[list(bad)].any()
         assert regression.fixed == -1 or not outcome[regression.fixed]
 
 
-def test_incidents_reach_across_suites_and_name_the_machine(usual: History) -> None:
-    window = usual.window()
-    ran = window.executions
+def test_incidents_reach_across_suites_and_name_the_machine(usual: History, usual_window: Window) -> None:
+    ran = usual_window.executions
     assert len(usual.truth.incidents) == 3
     for incident in usual.truth.incidents:
         rows = np.flatnonzero((ran.report == incident) & ran.failing)
         assert len(rows) > 0.3 * len(usual.names)
-        assert len(set(window.suite[window.failing[ran.test[rows]]].tolist())) == 12
-        telling = [names_environment(window.signatures[signature]) for signature in window.signature[rows]]
+        assert len(set(usual_window.suite[usual_window.failing[ran.test[rows]]].tolist())) == 12
+        telling = [names_environment(usual_window.signatures[signature]) for signature in usual_window.signature[rows]]
         assert np.mean(telling) > 0.9
 
 
-def test_a_renamed_test_gives_way_to_one_that_is_taken_for_it(usual: History) -> None:
-    window = usual.window()
+def test_a_renamed_test_gives_way_to_one_that_is_taken_for_it(usual: History, usual_window: Window) -> None:
     assert len(usual.truth.renames) == 2
     for old, new in usual.truth.renames.items():
         together = [numbers for numbers in usual.ran.present if old in numbers and new in numbers]
         assert not together
-        assert window.first[old] == 0 < window.first[new]
+        assert usual_window.first[old] == 0 < usual_window.first[new]
         named = [RenameCandidate(number, *usual.names[number][1:3]) for number in (old, new)]
         assert [(pair.old, pair.new) for pair in likely_renames(named[:1], named[1:])] == [(old, new)]
 
 
-def test_skipped_tests_are_skipped_in_one_environment(usual: History) -> None:
-    window = usual.window()
-    skipped = np.flatnonzero(window.skipped)
+def test_skipped_tests_are_skipped_in_one_environment(usual_window: Window) -> None:
+    skipped = np.flatnonzero(usual_window.skipped)
     assert len(skipped) == 8
-    assert np.all(window.executed[skipped] > 0)
+    assert np.all(usual_window.executed[skipped] > 0)
 
 
 # -- as uploads --------------------------------------------------------------------------------------------------
 
-PARALLEL = replace(DEMO, retries=False, order_stated_share=0.6, seed=11)
+SENT = replace(DEMO, days=DEMO.days // 2)
+PARALLEL = replace(SENT, retries=False, order_stated_share=0.6, seed=11)
 
 
-@pytest.mark.parametrize("settings", [DEMO, PARALLEL], ids=["retries as Surefire", "as pytest"])
+@pytest.mark.parametrize("settings", [SENT, PARALLEL], ids=["retries as Surefire", "as pytest"])
 def test_uploads_read_back_as_the_window(settings: Settings) -> None:
     history = simulate(settings)
     window = history.window()

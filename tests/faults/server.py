@@ -17,6 +17,7 @@ from typing import Any
 import psutil
 import psycopg2
 
+from dashboard.ops.paths import socket_directory
 from tests.conftest import ROOT
 from tests.homes import furnish_where_shared
 
@@ -163,7 +164,7 @@ class Server:
         return int(until(attempt, seconds, f"upload {query} is accepted"))
 
     def connection(self) -> "psycopg2.extensions.connection":
-        return psycopg2.connect(host=str(self.home / "run"), user="flakeboard", dbname="flakeboard")
+        return psycopg2.connect(host=str(socket_directory(self.home)), user="flakeboard", dbname="flakeboard")
 
     def query(self, statement: str) -> list[tuple[Any, ...]]:
         """By a connection that is kept: whoever waits asks twenty times a second, and a new one costs the most of it."""
@@ -220,6 +221,20 @@ def running(home: Path, token: str = "", **environment: str) -> Iterator[Server]
     finally:
         if server.process is not None and server.process.poll() is None:
             server.stop()
+
+
+def try_to_start(home: Path, **environment: str) -> tuple[int, str]:
+    """How `serve` ended that something keeps from starting, and what it said."""
+    inherited = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "BROKER_URL")}
+    done = subprocess.run(
+        [sys.executable, "manage.py", "serve"],
+        cwd=ROOT,
+        env=inherited | {"FLAKEBOARD_HOME": str(home), **environment},
+        capture_output=True,
+        text=True,
+        timeout=60 * BUSY,
+    )
+    return done.returncode, done.stderr
 
 
 ONE_OF_EACH = {"WEB_CONCURRENCY": "1", "WORKER_CONCURRENCY": "1"}

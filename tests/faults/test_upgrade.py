@@ -21,6 +21,7 @@ from tests.conftest import ROOT
 from tests.data.release.make import TOKEN
 from tests.faults.release import KEPT, REPORTS, TESTS, Release
 from tests.faults.server import BUSY, ONE_OF_EACH, Server, running, stretched, suite, until
+from tests.homes import furnish_static
 
 pytestmark = pytest.mark.processes
 FRESH = {
@@ -134,7 +135,8 @@ def served(release: Release, applied: set[tuple[Any, ...]]) -> list[Serving]:
 
 @pytest.fixture(scope="module")
 def upgraded(release: Release, served: list[Serving]) -> Iterator[Server]:
-    """This code on that database, started as people start it."""
+    """This code on that database, started as people start it; its static files were made before all tests."""
+    furnish_static(release.home)
     with running(release.home, token=_token(), ANALYSIS_DELAY_SECONDS="0", **ONE_OF_EACH) as server:
         yield server
 

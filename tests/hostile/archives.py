@@ -5,11 +5,19 @@ import struct
 import tarfile
 import zlib
 from dataclasses import dataclass, field
+from functools import cache, lru_cache
 
 DOCUMENT = b"<testsuite name='s'><testcase classname='c' name='t'/></testsuite>"
 
 
 # -- zip ---------------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4)
+def _deflated(content: bytes) -> bytes:
+    """Once, however often an entry is asked for what it stores: bombs are large."""
+    compressor = zlib.compressobj(9, wbits=-15)
+    return compressor.compress(content) + compressor.flush()
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +37,7 @@ class Entry:
     def stored(self) -> bytes:
         if self.method != 8:
             return self.content
-        compressor = zlib.compressobj(9, wbits=-15)
-        return compressor.compress(self.content) + compressor.flush()
+        return _deflated(self.content)
 
     def local(self) -> bytes:
         numbers = (zlib.crc32(self.content), len(self.stored), len(self.content), len(self.name), 0)
@@ -123,7 +130,18 @@ def sparse_entry(size: int) -> bytes:
 
 def members(content: bytes, times: int, *, head: bytes = b"") -> bytes:
     """A gzip file of many members that are all alike: cheap to make however much comes out of it."""
-    return gzip.compress(head, mtime=0) + gzip.compress(content, 9, mtime=0) * times
+    return gzip.compress(head, mtime=0) + _member(content) * times
+
+
+@lru_cache(maxsize=4)
+def _member(content: bytes) -> bytes:
+    return gzip.compress(content, 9, mtime=0)
+
+
+@cache
+def sixty_four_megabytes() -> bytes:
+    """As a member of a gzip file, which is small; several tests repeat it until it is a gigabyte and more."""
+    return _member(b"a" * 64_000_000)
 
 
 def half_dense(size: int, ratio: int) -> bytes:

@@ -159,17 +159,17 @@ def test_gzip_headers_with_everything_in_them_are_read() -> None:
 
 
 def test_what_stands_before_a_cut_or_garbage_is_kept() -> None:
-    cases = b"<testsuite>" + b"".join(b"<testcase name='%d'/>" % index for index in range(20_000))
+    cases = b"<testsuite>" + b"".join(b"<testcase name='%d'/>" % index for index in range(4_000))
     whole = gzip.compress(cases, mtime=0)
     for content in (
         whole[:-1],
-        whole[:-2_000],
+        whole[:-400],
         whole + b"garbage",
-        gzip.compress(cases, mtime=0) + gzip.compress(b"x", mtime=0)[:9],
+        whole + gzip.compress(b"x", mtime=0)[:9],
     ):
         (file,) = upload(content).files
         assert file["partial"]
-        assert file["tests"] > 10_000
+        assert file["tests"] > 2_000
 
 
 # -- zip ---------------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from schemathesis.core.parameters import ParameterLocation
 from ingest.models import Token
 from tests.access.conftest import committed, world
 from tests.access.world import World
-from tests.extent import repeats
+from tests.extent import repeats, slice_of
 
 __all__ = ["committed", "world"]
 
@@ -29,6 +29,8 @@ schemathesis.serializer.alias("application/gzip", "application/octet-stream")
 
 EXAMPLES = int(os.environ.get("SCHEMA_EXAMPLES", repeats(2, 3)))
 COVERED = max(repeats(5, 15), 2 * EXAMPLES)
+TRIED = 40
+"""Operations that get any request in `make test`; each gets its boundaries and wrong methods there, too."""
 _CONFIG = {
     "generation": {"with-security-parameters": False},  # each request gets a token of ours
     "checks": {
@@ -142,7 +144,7 @@ def test_no_request_that_the_schema_can_make_is_answered_against_it(
         holds()
 
     can = [operation for operation in operations() if mode.is_positive or can_be_wrong(operation)]
-    told = wrong(can, test)
+    told = wrong(slice_of(can, TRIED), test)
     assert not told, "\n\n".join(told)
 
 

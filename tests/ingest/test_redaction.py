@@ -281,7 +281,7 @@ UNITS = (
 )
 
 
-LONG = repeats(60_000, 200_000)
+LONG = repeats(30_000, 200_000)
 
 
 @pytest.mark.parametrize("unit", UNITS)

@@ -24,10 +24,22 @@ from ingest.models import Project, Run, Test, Upload
 from tests.api_client import Program
 from tests.conftest import Send
 from tests.likeness.units import drawn
-from tests.likeness.worlds import BEGIN, TESTS, earning_world, few_executions, new_tests, report, silent_world
+from tests.likeness.worlds import (
+    BEGIN,
+    OFTEN,
+    TESTS,
+    earning,
+    few_executions,
+    grown,
+    new_tests,
+    project,
+    report,
+    run_again,
+    silent_world,
+)
 from tests.likeness.worlds import names as all_names
 
-__all__ = ["few_executions"]
+__all__ = ["earning", "few_executions", "grown", "project"]
 SHELTERED, EXPOSED = ("shop.test_11", "test_new"), ("shop.test_00", "test_new")
 ADDED = [EXPOSED, SHELTERED]
 
@@ -44,9 +56,9 @@ def likely_numbers(analysis: Analysis) -> list[int]:
 # -- the right to speak ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("few_executions")
+@pytest.mark.usefixtures("earning")
 def test_a_predictor_that_was_right_before_speaks_of_new_tests(project: Project, send: Send, read_token: str) -> None:
-    before = earning_world(project, send)
+    before = analysis_refresh(project=project)
     kept = before.summary["prediction"]
     assert kept["why"] == "" and kept["level"] == 0.5 and not kept["live"]
     assert kept["record"]["right"] / kept["record"]["of"] > 0.8 and kept["record"]["low"] >= 0.5
@@ -100,9 +112,11 @@ def test_of_a_very_large_project_the_newest_tests_are_judged(monkeypatch: pytest
     assert found.flaky.tolist() == expected.flaky.tolist()
 
 
+@pytest.mark.usefixtures("grown")
 def test_with_its_real_demands_it_speaks_where_it_was_right(project: Project, send: Send) -> None:
     """A hundred executions and more of each test, as a project has them after some days."""
-    kept = earning_world(project, send, often=100).summary["prediction"]
+    run_again(send, 100 - OFTEN)
+    kept = analysis_refresh(project=project).summary["prediction"]
     assert (kept["flaky"], kept["stable"], kept["open"], kept["why"]) == (40, 80, 0, "")
     assert kept["level"] == 0.5 and kept["record"]["right"] / kept["record"]["of"] > 0.8
     new_tests(send, ADDED)
@@ -117,17 +131,18 @@ def test_with_its_real_demands_it_is_silent_where_flaky_tests_lie_anywhere(proje
     assert likely_numbers(analysis_refresh(project=project)) == []
 
 
-@pytest.mark.usefixtures("few_executions")
-def test_a_demand_that_nobody_meets_keeps_it_silent(project: Project, send: Send) -> None:
-    earning_world(project, send)
+@pytest.mark.usefixtures("earning")
+def test_a_demand_that_nobody_meets_keeps_it_silent(project: Project) -> None:
+    analysis_refresh(project=project)
     project.least_right = 0.97
     project.save(update_fields=("least_right",))
     assert analysis_refresh(project=project).summary["prediction"]["why"].startswith("earlier predictions")
 
 
-def test_where_few_tests_ran_often_flaky_ones_alone_are_no_examples(project: Project, send: Send) -> None:
+@pytest.mark.usefixtures("grown")
+def test_where_few_tests_ran_often_flaky_ones_alone_are_no_examples(project: Project) -> None:
     """Without this every test of a young project would look like a flaky one."""
-    kept = earning_world(project, send).summary["prediction"]
+    kept = analysis_refresh(project=project).summary["prediction"]
     assert (kept["flaky"], kept["stable"]) == (40, 0)
     assert kept["why"] == "most tests have run fewer than 100 times" and kept["level"] is None
 
@@ -140,9 +155,9 @@ def test_an_empty_project_is_silent(project: Project) -> None:
 # -- right or wrong ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("few_executions")
+@pytest.mark.usefixtures("earning")
 def test_predictions_are_settled_by_evidence(project: Project, send: Send, read_token: str) -> None:
-    earning_world(project, send)
+    analysis_refresh(project=project)
     other = ("shop.test_01", "test_new")
     new_tests(send, [EXPOSED, other])
     analysis_refresh(project=project)
@@ -173,9 +188,9 @@ def settled(project: Project, count: int, right: int, score: float = 0.7, word: 
         )
 
 
-@pytest.mark.usefixtures("few_executions")
-def test_thirty_real_predictions_take_the_place_of_the_backtest(project: Project, send: Send) -> None:
-    earning_world(project, send)
+@pytest.mark.usefixtures("earning")
+def test_thirty_real_predictions_take_the_place_of_the_backtest(project: Project) -> None:
+    analysis_refresh(project=project)
     settled(project, 29, 5)
     assert not analysis_refresh(project=project).summary["prediction"]["live"]
     settled(project, 1, 0, score=0.8)
@@ -183,9 +198,9 @@ def test_thirty_real_predictions_take_the_place_of_the_backtest(project: Project
     assert kept["live"] and kept["why"] == "earlier predictions were right too seldom (5 of 30)"
 
 
-@pytest.mark.usefixtures("few_executions")
-def test_scores_about_which_nothing_was_said_keep_the_level_from_falling(project: Project, send: Send) -> None:
-    earning_world(project, send)
+@pytest.mark.usefixtures("earning")
+def test_scores_about_which_nothing_was_said_keep_the_level_from_falling(project: Project) -> None:
+    analysis_refresh(project=project)
     settled(project, 40, 36, score=0.75)
     settled(project, 60, 3, score=0.55, word="")
     assert analysis_refresh(project=project).summary["prediction"]["level"] == 0.6
@@ -194,10 +209,10 @@ def test_scores_about_which_nothing_was_said_keep_the_level_from_falling(project
 # -- never evidence ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("few_executions")
+@pytest.mark.usefixtures("earning")
 def test_nothing_else_changes_with_predictions(project: Project, send: Send, monkeypatch: pytest.MonkeyPatch) -> None:
     """States, rates, findings, the gate's answer and quarantines are the same with a predictor and without one."""
-    earning_world(project, send)
+    analysis_refresh(project=project)
     new_tests(send, ADDED, [EXPOSED], build_id="red", commit="red", pull_request="7", branch="feature")
 
     def concluded() -> tuple[object, ...]:
@@ -239,9 +254,9 @@ def test_only_pages_and_the_api_read_predictions() -> None:
 # -- pages -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("few_executions")
+@pytest.mark.usefixtures("earning")
 def test_pages_show_a_prediction_with_its_record(project: Project, send: Send, admin_client: Client) -> None:
-    earning_world(project, send)
+    analysis_refresh(project=project)
     new_tests(send, ADDED, build_id="pull", commit="pull", branch="feature", pull_request="12")
     record = analysis_refresh(project=project).summary["prediction"]["record"]
     right = f"of {record['of']} such predictions {record['right']} were right"

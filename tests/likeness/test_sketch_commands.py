@@ -21,12 +21,11 @@ from analytics.services import analysis_refresh
 from ingest.models import Project
 from tests.api_client import Program
 from tests.client.conftest import CI_VARIABLES
-from tests.conftest import Send
 from tests.database_text import whole_database
 from tests.likeness.test_sketches_api import FLAKY_SOURCE, STABLE_SOURCE
-from tests.likeness.worlds import earning_world, few_executions, is_flaky_class, names
+from tests.likeness.worlds import earning, few_executions, grown, is_flaky_class, names, project
 
-__all__ = ["few_executions"]
+__all__ = ["earning", "few_executions", "grown", "project"]
 CANARY = "zanzibar_canary"
 SECRET = "a very secret sketch key"
 
@@ -94,11 +93,11 @@ def add_new_tests(folder: Path) -> None:
     git(folder, "commit", "-qm", "more")
 
 
-@pytest.mark.usefixtures("few_executions")
+@pytest.mark.usefixtures("earning")
 def test_detect_runs_new_tests_as_often_as_the_server_advises(
-    project: Project, send: Send, checkout: Path, monkeypatch: pytest.MonkeyPatch
+    project: Project, checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept = earning_world(project, send).summary["prediction"]
+    kept = analysis_refresh(project=project).summary["prediction"]
     assert cli.main(["sketch"]) == 0
     analysis_refresh(project=project)
     add_new_tests(checkout)
@@ -114,17 +113,16 @@ def test_detect_runs_new_tests_as_often_as_the_server_advises(
     assert lines == ["no prediction of new tests: away"]
 
 
-@pytest.mark.usefixtures("few_executions")
+@pytest.mark.usefixtures("earning")
 def test_from_sources_to_a_prediction_in_a_pull_request(
     project: Project,
-    send: Send,
     checkout: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    earning_world(project, send)
+    analysis_refresh(project=project)
     monkeypatch.setenv("FLAKEBOARD_SKETCH_KEY", SECRET)
     assert cli.main(["sketch", "--history"]) == 0
     assert "120 sketches sent, 0 known already; 120 tests." in capsys.readouterr().out
@@ -165,7 +163,7 @@ def test_from_sources_to_a_prediction_in_a_pull_request(
 
 
 def test_another_branch_and_a_pull_request_send_nothing_that_is_kept(
-    project: Project, send: Send, checkout: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    project: Project, checkout: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reports = checkout / "report.xml"
     reports.write_text(

@@ -15,9 +15,9 @@ from dashboard.retention.services import retention_run
 from ingest.models import Project, Run, Test
 from tests.api_client import Program, code
 from tests.conftest import Send
-from tests.likeness.worlds import earning_world, few_executions, is_flaky_class, names, new_tests
+from tests.likeness.worlds import earning, few_executions, grown, is_flaky_class, names, new_tests, project
 
-__all__ = ["few_executions"]
+__all__ = ["earning", "few_executions", "grown", "project"]
 KEY = key_of("shop")
 FLAKY_SOURCE = (
     "def {}(worker):\n    worker.start()\n    time.sleep(0.1)\n    queue = worker.queue\n    assert queue.empty()"
@@ -172,11 +172,9 @@ def test_days_of_any_kind_are_read_or_left_out(project: Project, program: Progra
 # -- what is compared --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("few_executions")
-def test_tests_of_a_new_class_are_known_by_their_code(
-    project: Project, send: Send, program: Program, upload_token: str
-) -> None:
-    earning_world(project, send)
+@pytest.mark.usefixtures("earning")
+def test_tests_of_a_new_class_are_known_by_their_code(project: Project, program: Program, upload_token: str) -> None:
+    analysis_refresh(project=project)
     assert program.post("sketches", **body(*sketches_of_all())).json()["stored"] == 120
     before = analysis_refresh(project=project).summary["prediction"]
     assert before["sketches"] == 120 and before["ignored"] == 0 and before["level"] is not None
@@ -204,9 +202,9 @@ def test_tests_of_a_new_class_are_known_by_their_code(
     assert number not in {near["number"] for near in shown["neighbours"]}, "a test is not its own neighbour"
 
 
-@pytest.mark.usefixtures("few_executions")
-def test_five_thousand_copies_in_a_pull_request_change_no_score(project: Project, send: Send, program: Program) -> None:
-    earning_world(project, send)
+@pytest.mark.usefixtures("earning")
+def test_five_thousand_copies_in_a_pull_request_change_no_score(project: Project, program: Program) -> None:
+    analysis_refresh(project=project)
     program.post("sketches", **body(*sketches_of_all()))
     analysis_refresh(project=project)
     question = body(sent("test_price", STABLE_SOURCE, "shop.test_new"), pull_request="7", branch="feature")
@@ -223,11 +221,11 @@ def test_five_thousand_copies_in_a_pull_request_change_no_score(project: Project
     assert program.post("predictions", **question).json() == before
 
 
-@pytest.mark.usefixtures("few_executions")
+@pytest.mark.usefixtures("earning")
 def test_sketches_of_another_key_are_counted_and_left_out(
-    project: Project, send: Send, program: Program, admin_client: Client
+    project: Project, program: Program, admin_client: Client
 ) -> None:
-    earning_world(project, send)
+    analysis_refresh(project=project)
     all_ = sketches_of_all()
     other = key_of("shop", "a secret of sixteen characters")
     program.post("sketches", **body(*all_[:100]))
@@ -240,11 +238,11 @@ def test_sketches_of_another_key_are_counted_and_left_out(
     assert result["like"] is None and result["neighbours"] == [] and result["beside"]["flaky"] == 10
 
 
-@pytest.mark.usefixtures("few_executions")
+@pytest.mark.usefixtures("earning")
 def test_a_pull_requests_run_shows_what_it_was_answered(
     project: Project, send: Send, program: Program, admin_client
 ) -> None:
-    earning_world(project, send)
+    analysis_refresh(project=project)
     program.post("sketches", **body(*sketches_of_all()))
     added = ("shop.test_new", "test_wait")
     new_tests(send, [added], build_id="pull", commit="pull", branch="feature", pull_request="9")

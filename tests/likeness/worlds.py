@@ -1,17 +1,21 @@
 """Small projects whose flaky tests lie together, or anywhere: with real reports, an analysis at the end."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import numpy as np
 import pytest
 
 from analytics.kernel.parameters import Demands
-from analytics.likeness import predictor
+from analytics.likeness import predictor, units
 from analytics.models import Analysis
 from analytics.services import analysis_refresh
 from ingest.models import Project
-from tests.conftest import Send
+from ingest.services import project_create
+from tests.conftest import Send, send_files
+from tests.furnished import FurnishedDatabases
+from tests.lab.lent import Lent, project_or_lent
 
 OFTEN = 4
 """Executions after which a test of most of these worlds counts as stable; 100 reports take a suite's time."""
@@ -25,6 +29,26 @@ Names = list[tuple[str, str]]
 @pytest.fixture
 def few_executions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(predictor, "DEMANDS", Demands(stable_executions=OFTEN))
+
+
+@pytest.fixture
+def grown(furnished_databases: FurnishedDatabases) -> Iterator[Lent]:
+    """Sent once a process, before any analysis: what a test adds is rolled back, and so are the numbers of its tests, which
+    no project gives to others."""
+    units._names.cache_clear()
+    predictor._EARLIER.clear()
+    with furnished_databases.lend("likeness", _make) as made:
+        yield made
+
+
+@pytest.fixture
+def earning(grown: Lent, few_executions: None) -> None:
+    """The project that has grown, and a predictor to which its few executions are enough."""
+
+
+@pytest.fixture
+def project(request: pytest.FixtureRequest) -> Project:
+    return project_or_lent(request, "grown")
 
 
 def names(classes: Iterable[int] = range(CLASSES), tests: Iterable[int] = range(TESTS)) -> Names:
@@ -63,10 +87,18 @@ def grow(
         send(report(present, set()), build_id=f"end-{build}", commit="end", branch="main", started_at=when)
 
 
-def earning_world(project: Project, send: Send, often: int = OFTEN) -> Analysis:
-    """Flaky tests lie in a third of the classes: the tests beside a new one tell."""
-    grow(send, is_flaky_class, names(), often=often)
-    return analysis_refresh(project=project)
+def _make() -> Lent:
+    """A project whose flaky tests lie in a third of the classes: the tests beside a new one tell."""
+    project = project_create(slug="shop", name="Shop")
+    grow(partial(send_files, project), is_flaky_class, names())
+    return Lent(project)
+
+
+def run_again(send: Send, often: int) -> None:
+    """All tests pass so many times more."""
+    for build in range(often):
+        when = BEGIN + timedelta(days=7, hours=build)
+        send(report(names(), set()), build_id=f"more-{build}", commit="end", branch="main", started_at=when)
 
 
 def silent_world(project: Project, send: Send, often: int = OFTEN) -> Analysis:

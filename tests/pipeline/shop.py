@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.client.commands import environ_with
+from tests.client.commands import environ_with, flakeboard
 
 SYSTEM = platform.system()
 _SPECIAL = ["flaky", "quarantined", "broken", "other_branch", "other_system", "expired", "released", "new"]
@@ -102,13 +102,15 @@ class Shop:
         without = [word for plugin in _NOT_NEEDED for word in ("-p", f"no:{plugin}")]
         return [sys.executable, "-m", "pytest", "-q", *without, "--tb=no", *arguments]
 
+    def _told(self, options: Sequence[str]) -> list[str]:
+        return ["--job", self.job, "--branch", f"change/{self.job}", "--timeout", "60", *options]
+
     def start(
         self, command: Sequence[str], options: Sequence[str] = (), environ: dict[str, str] | None = None
     ) -> "subprocess.Popen[str]":
         """`flakeboard run` as a process of its own, in a session of its own, with nobody's signals ignored."""
-        told = ["--job", self.job, "--branch", f"change/{self.job}", "--timeout", "60", *options]
         return subprocess.Popen(
-            [sys.executable, "-m", "flakeboard", "run", *told, "--", *command],
+            [sys.executable, "-m", "flakeboard", "run", *self._told(options), "--", *command],
             cwd=self.folder,
             env=environ_with(**{**self._environ, **(environ or {})}),
             stdin=subprocess.PIPE,
@@ -124,13 +126,19 @@ class Shop:
         *arguments: str,
         command: Sequence[str] = (),
         options: Sequence[str] = (),
+        anew: bool = False,
         typed: str = "",
         **environ: str,
     ) -> Ran:
-        """Run pytest, or another command, to its end."""
-        with self.start(command or self.pytest(*arguments), options, environ) as process:
-            output, _ = process.communicate(typed, timeout=300)
-            return Ran(process.returncode, output)
+        """Run pytest, or another command, to its end: forked from a process that has pytest loaded, unless an
+        interpreter that starts anew, or a pipe for what it reads and prints, is a part of the matter."""
+        wanted = command or self.pytest(*arguments)
+        if anew or typed:
+            with self.start(wanted, options, environ) as process:
+                output, _ = process.communicate(typed, timeout=300)
+                return Ran(process.returncode, output)
+        done = flakeboard("run", *self._told(options), "--", *wanted, cwd=self.folder, environ=self._environ | environ)
+        return Ran(done.returncode, done.stdout)
 
     def ready(self, name: str = "ready") -> bool:
         return os.path.exists(self.folder / name)

@@ -211,7 +211,7 @@ def test_hostile_names_are_told_harmlessly_and_can_be_quarantined(board: Board, 
 def test_a_clock_that_is_days_off_changes_no_answer_and_is_told(board: Board, shop: Shop, days: int) -> None:
     shop.write("sitecustomize.py", f"import time\n\nreal = time.time\ntime.time = lambda: real() + {days} * 86_400\n")
     client = str(Path(__file__).resolve().parents[2] / "client")
-    ran = shop.run(FAILS="test_quarantined", PYTHONPATH=f"{shop.folder}:{client}")
+    ran = shop.run(anew=True, FAILS="test_quarantined", PYTHONPATH=f"{shop.folder}:{client}")
     (kept,) = board.decisions(shop.job)
     assert (ran.exit_code, kept.passed) == (0, True), ran.output
     warned = "SELECT files->0->'warnings'->0->>'code' FROM ingest_upload WHERE metadata->>'job' = %s"
@@ -236,7 +236,7 @@ def test_huge_output_passes_through_whole(board: Board, shop: Shop) -> None:
     shop.write(
         "test_loud.py", "def test_prints():\n    for _ in range(40_000):\n        print('x' * 99)\n    assert 0\n"
     )
-    ran = shop.run("-s", "test_loud.py")
+    ran = shop.run("-s", "test_loud.py", anew=True)
     assert ran.exit_code == 1
     assert ran.output.count("x" * 99 + "\n") == 40_000
     assert_read(ran, board.decisions(shop.job)[0])

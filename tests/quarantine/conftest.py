@@ -1,9 +1,11 @@
 """A project with a token of each scope, one that is analysed, and a worker that processes at once."""
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
+from dashboard.quarantine.models import Quarantine
 from dashboard.quarantine.services import Actor, Terms, quarantine_create
 from dashboard.quarantine.states import Action, ActorKind
 from ingest.models import Project, Test, Token
@@ -56,13 +58,15 @@ def schema() -> Schema:
 Quarantined = Callable[..., object]
 
 
+def quarantine_of(
+    project: Project, *names: str, action: Action = Action.QUARANTINE, actor: Actor = ANNA, **terms: object
+) -> Quarantine:
+    tests = list(Test.objects.filter(project=project, name__in=names))
+    assert len(tests) == len(names)
+    return quarantine_create(project=project, tests=tests, actor=actor, terms=Terms(**terms), action=action)
+
+
 @pytest.fixture
 def quarantined(project: Project) -> Quarantined:
     """quarantined("test_01"): an active quarantine of the test, by Anna."""
-
-    def make(*names: str, action: Action = Action.QUARANTINE, actor: Actor = ANNA, **terms: object):
-        tests = list(Test.objects.filter(project=project, name__in=names))
-        assert len(tests) == len(names)
-        return quarantine_create(project=project, tests=tests, actor=actor, terms=Terms(**terms), action=action)
-
-    return make
+    return partial(quarantine_of, project)

@@ -1,6 +1,7 @@
 """A policy at work on a real project: its steps are events, and doing it again changes nothing."""
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -21,21 +22,42 @@ from dashboard.quarantine.policy.settings import DEFAULTS, Group, PolicyMode, Po
 from dashboard.quarantine.services import PolicyConflict, policy_set, quarantine_act
 from dashboard.quarantine.states import Action, State
 from ingest.models import Project
+from ingest.services import project_create
+from tests.api_client import committed_once
+from tests.conftest import send_files
 from tests.quarantine.conftest import ANNA, report
 
 BEGAN = datetime(2026, 1, 5, tzinfo=UTC)
 
 
-@pytest.fixture
-def flaky(project: Project, send) -> Project:
-    """`test_03` flakes, `test_05` is broken at the end, `test_07` flakes once; the rest is quiet."""
+@dataclass(frozen=True)
+class Flaky:
+    project: Project
+
+
+def _make() -> Flaky:
+    project = project_create(slug="flaky", name="Flaky")
     for run in range(24):
         verdicts = {"test_03": "fail" if run % 6 == 0 else "", "test_07": "fail" if run == 9 else ""}
         verdicts["test_05"] = "fail" if run >= 20 else ""
         started = BEGAN + timedelta(hours=6 * run)
-        send(report(**verdicts), build_id=str(run), branch="main", commit=f"c{run // 2}", started_at=started)
+        send_files(
+            project, report(**verdicts), build_id=str(run), branch="main", commit=f"c{run // 2}", started_at=started
+        )
     analysis_refresh(project=project)
-    return project
+    return Flaky(project)
+
+
+@pytest.fixture(scope="module")
+def committed_flaky(django_db_setup: None, django_db_blocker) -> Iterator[Flaky]:
+    with committed_once(django_db_blocker, _make) as made:
+        yield made
+
+
+@pytest.fixture
+def flaky(committed_flaky: Flaky, db: None) -> Project:
+    """`test_03` flakes, `test_05` is broken at the end, `test_07` flakes once; the rest is quiet."""
+    return Project.objects.get(pk=committed_flaky.project.pk)
 
 
 def set_policy(project: Project, version: int = 0, **changes: object) -> None:
@@ -126,19 +148,21 @@ def test_the_owner_comes_from_the_patterns(flaky: Project) -> None:
     assert Notification.objects.get().target == "@cart"
 
 
-def test_clean_long_enough_it_is_released_and_reopened_when_it_flakes_again(flaky: Project, send) -> None:
+def test_clean_long_enough_it_is_released_and_reopened_when_it_flakes_again(flaky: Project) -> None:
     set_policy(flaky)
     policy_apply(project_id=flaky.pk)
     Quarantine.objects.update(needed=3)
     for run in range(3):
-        send(report(), build_id=f"clean{run}", branch="main", commit=f"d{run}", started_at=timezone.now())
+        now = timezone.now()
+        send_files(flaky, report(), build_id=f"clean{run}", branch="main", commit=f"d{run}", started_at=now)
     analysis_refresh(project=flaky)
     policy_apply(project_id=flaky.pk)
     assert Quarantine.objects.get().state == State.RELEASED
     policy_apply(project_id=flaky.pk)
     assert Quarantine.objects.get().state == State.RELEASED
     for run, verdict in enumerate(("fail", "")):
-        send(report(test_03=verdict), build_id=f"again{run}", branch="main", commit="e", started_at=timezone.now())
+        again = {"build_id": f"again{run}", "branch": "main", "commit": "e", "started_at": timezone.now()}
+        send_files(flaky, report(test_03=verdict), **again)
     analysis_refresh(project=flaky)
     policy_apply(project_id=flaky.pk)
     assert Quarantine.objects.get().state == State.ACTIVE

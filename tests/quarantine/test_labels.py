@@ -1,9 +1,11 @@
 """Labels, notes and views: found by a query in one line, on the page, by the API and by the policy."""
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import pytest
 from django.test import Client
+from pytest_django import DjangoDbBlocker
 
 from analytics.services import analysis_refresh
 from dashboard.people.models import AuditEntry
@@ -16,7 +18,9 @@ from dashboard.quarantine.policy.service import dry_run, policy_apply
 from dashboard.quarantine.policy.settings import DEFAULTS, BadSettings, PolicySettings
 from dashboard.quarantine.services import policy_set
 from ingest.models import Project, Test
-from tests.api_client import Program
+from ingest.services import project_create
+from tests.api_client import Program, committed_once
+from tests.conftest import send_files
 from tests.dashboard.openapi import Schema
 from tests.notify.conftest import browser
 from tests.quarantine.conftest import ANNA, report
@@ -45,15 +49,36 @@ def test_a_line_is_read_as_conditions_and_text(written: str, query: TestQuery) -
     assert read_query(str(query)) == query, "what is written is read again"
 
 
-@pytest.fixture
-def shop(project: Project, send) -> Project:
-    """test_01 and test_02 are flaky; test_01 and test_03 are about payments, test_03 is slow besides."""
+@dataclass(frozen=True)
+class Analysed:
+    project: Project
+
+
+def _make() -> Analysed:
+    project = project_create(slug="shop", name="Shop")
     for run in range(6):
         verdicts = dict.fromkeys(("test_01", "test_02"), "fail" if run % 2 else "")
-        send(report(4, **verdicts), build_id=str(run), branch="main", commit="c")
+        send_files(project, report(4, **verdicts), build_id=str(run), branch="main", commit="c")
+    analysis_refresh(project=project)
+    return Analysed(project)
+
+
+@pytest.fixture(scope="module")
+def committed_shop(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Analysed]:
+    with committed_once(django_db_blocker, _make) as made:
+        yield made
+
+
+@pytest.fixture
+def project(committed_shop: Analysed, db: None) -> Project:
+    return Project.objects.get(pk=committed_shop.project.pk)
+
+
+@pytest.fixture
+def shop(project: Project) -> Project:
+    """test_01 and test_02 are flaky; test_01 and test_03 are about payments, test_03 is slow besides."""
     labels_set(test=named("test_01"), labels=["payments"])
     labels_set(test=named("test_03"), labels=[" payments ", "slow  ones", ""])
-    analysis_refresh(project=project)
     return project
 
 

@@ -1,5 +1,7 @@
 """What becomes of flaky tests, from real quarantines, runs and experiments."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -15,10 +17,12 @@ from dashboard.quarantine.services import quarantine_act
 from dashboard.quarantine.states import Action
 from dashboard.web.quarantine.lifecycle import time_words
 from ingest.models import Experiment, Project
-from tests.api_client import Program
+from ingest.services import project_create
+from tests.api_client import Program, committed_once
+from tests.conftest import send_files
 from tests.dashboard.openapi import Schema
 from tests.notify.conftest import browser
-from tests.quarantine.conftest import ANNA, report
+from tests.quarantine.conftest import ANNA, quarantine_of, report
 
 __all__ = ["browser"]
 BEGAN = datetime(2026, 1, 5, tzinfo=UTC)
@@ -29,19 +33,24 @@ def act(quarantine: Quarantine, action: Action, at: datetime) -> None:
     quarantine_act(quarantine=seen, version=seen.version, action=action, actor=ANNA, now=at)
 
 
-@pytest.fixture
-def history(project: Project, send, quarantined) -> Project:
+@dataclass(frozen=True)
+class Lived:
+    project: Project
+
+
+def _make() -> Lived:
     """In January test_01 to test_05 are quarantined; what becomes of each is in the test below."""
+    project = project_create(slug="shop", name="Shop")
     for run in range(30):
         verdicts = {f"test_0{number}": "fail" if run % 4 == 0 else "" for number in range(1, 6)}
         if run >= 4:
             verdicts["test_01"] = ""
         if run >= 8:
             verdicts["test_05"] = "skip"
-        started = BEGAN + timedelta(days=2 * run)
-        send(report(8, **verdicts), build_id=str(run), branch="main", commit=f"c{run // 2}", started_at=started)
+        told = {"build_id": str(run), "branch": "main", "commit": f"c{run // 2}"}
+        send_files(project, report(8, **verdicts), started_at=BEGAN + timedelta(days=2 * run), **told)
     for number in range(1, 6):
-        quarantine = quarantined(f"test_0{number}", needed=3)
+        quarantine = quarantine_of(project, f"test_0{number}", needed=3)
         QuarantineEvent.objects.filter(quarantine=quarantine).update(at=BEGAN)
         Quarantine.objects.filter(pk=quarantine.pk).update(
             created_at=BEGAN, activated_at=BEGAN, expires_at=timezone.now() + timedelta(days=9)
@@ -53,6 +62,23 @@ def history(project: Project, send, quarantined) -> Project:
     act(third, Action.RELEASE, BEGAN + timedelta(days=10))
     act(fifth, Action.FIX, BEGAN + timedelta(days=9))
     analysis_refresh(project=project)
+    return Lived(project)
+
+
+@pytest.fixture(scope="module")
+def committed_history(django_db_setup: None, django_db_blocker) -> Iterator[Lived]:
+    with committed_once(django_db_blocker, _make) as made:
+        yield made
+
+
+@pytest.fixture
+def project(committed_history: Lived, db: None) -> Project:
+    """The one with a history is the project of all fixtures here."""
+    return Project.objects.get(pk=committed_history.project.pk)
+
+
+@pytest.fixture
+def history(project: Project) -> Project:
     return project
 
 
@@ -115,7 +141,8 @@ def test_experiments_that_saw_it_fail_are_counted(history: Project) -> None:
     assert (reproduced.part, reproduced.whole) == (2, 4)
 
 
-def test_nothing_is_no_number(project: Project) -> None:
+def test_nothing_is_no_number(db: None) -> None:
+    project = project_create(slug="new", name="New")
     whole = lifecycle_of(project).whole
     assert not whole.fixed.is_known and not whole.masked_runs.is_known and lifecycle_of(project).months == []
 

@@ -1,10 +1,14 @@
 """What quarantine masks changes what is told of costs: in the analysis, on pages and by the API."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from django.test import Client
 from django.urls import reverse
+from pytest_django import DjangoDbBlocker
 
 from analytics.models import Analysis
 from analytics.selectors import priorities_of
@@ -13,7 +17,9 @@ from dashboard.quarantine.masks import quarantine_masks
 from dashboard.quarantine.services import Actor, Terms, quarantine_act, quarantine_create
 from dashboard.quarantine.states import Action, ActorKind
 from ingest.models import Project, Test
-from tests.conftest import Send
+from ingest.services import project_create
+from tests.api_client import committed_once
+from tests.conftest import send_files
 from tests.web.history import BEGAN, sent
 
 pytestmark = pytest.mark.django_db
@@ -23,15 +29,32 @@ _FROM = 5
 """The hour from which the test that fails often is in quarantine: 9 of its 12 failures come after it."""
 
 
-@pytest.fixture
-def history(project: Project, send: Send) -> Project:
-    """24 runs at 6 commits: `often` fails in twelve of them, `seldom` in four others."""
+@dataclass(frozen=True)
+class History:
+    project: Project
+
+
+def _make() -> History:
+    project = project_create(slug="shop", name="Shop")
+    send = partial(send_files, project)
     for hour in range(24):
         fails = {name: "no" for name, hours in (("often", _OFTEN), ("seldom", _SELDOM)) if hour in hours}
         passes = " ".join({"often", "seldom", "steady"} - set(fails))
         branch = "main" if hour < 20 else "release"
         sent(send, hour, fails, passes, commit=f"{hour // 4:04d}" + "c" * 36, branch=branch)
-    return project
+    return History(project)
+
+
+@pytest.fixture(scope="module")
+def committed_history(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[History]:
+    with committed_once(django_db_blocker, _make) as made:
+        yield made
+
+
+@pytest.fixture
+def history(committed_history: History, db: None) -> Project:
+    """24 runs at 6 commits: `often` fails in twelve of them, `seldom` in four others."""
+    return Project.objects.get(pk=committed_history.project.pk)
 
 
 def masked(project: Project, until: int | None = None, **terms: object) -> tuple[Analysis, dict[str, tuple[int, int]]]:

@@ -40,8 +40,9 @@ from tests.quarantine.conftest import ANNA, Quarantined, case, report, suite
 HISTORIES = 50
 OFTEN = 5
 """Each answer is compared at least so many times."""
-RARE = 51
-"""The seed of a history that looks like a problem of the infrastructure and is no incident: two of fifty do."""
+TELLING = (18, 43, 62, 49, 23, 40, 39)
+"""Seeds of histories that give every answer often between them; the third looks like a problem of the infrastructure and
+is no incident, as two of fifty do."""
 SENTENCES = (
     "infrastructure incident",
     "looks like an infrastructure problem",
@@ -78,8 +79,8 @@ SMALL = Settings(
 
 
 def histories() -> Iterator[tuple[int, History]]:
-    """By seed, the rare one first; one with too few commits for anything to happen is no history."""
-    for seed in chain([RARE], (seed for seed in count() if seed != RARE)):
+    """By seed, the telling ones first; one with too few commits for anything to happen is no history."""
+    for seed in chain(TELLING, (seed for seed in count() if seed not in TELLING)):
         try:
             yield seed, simulate(replace(SMALL, seed=seed))
         except ValueError:

@@ -21,8 +21,15 @@ from tests.redteam.submissions import Submission
 def judge(
     sent: Submission, is_quarantined: Callable[[TestKey], bool], runner: str = "", *, repeated: bool = False
 ) -> Decision:
-    """The decision on a run, where `norm` tests are usual. `repeated`: names that it has several times were there
-    several times when they were quarantined."""
+    """The decision on a run, where `norm` tests are usual."""
+    return decide(inputs_of(sent, is_quarantined, runner, repeated=repeated))
+
+
+def inputs_of(
+    sent: Submission, is_quarantined: Callable[[TestKey], bool], runner: str = "", *, repeated: bool = False
+) -> Inputs:
+    """What is known of a run. `repeated`: names that it has several times were there several times when they were
+    quarantined."""
     known: frozenset[bytes] = frozenset()
     files, reports, uploads = [], [], []
     for upload in sent.uploads:
@@ -33,7 +40,7 @@ def judge(
             uploads.append(reading.reports)
             known |= {digest for report in reading.reports for digest in report.content_digests}
     if not reports:
-        return decide(Inputs(sent.exit_code, read=False, not_understood=_not_understood(files)))
+        return Inputs(sent.exit_code, read=False, not_understood=_not_understood(files))
     failing, ambiguous, executed = _results(reports)
     ran = Counter(key for upload in uploads for key in _results(upload)[2])
     ambiguous = set() if repeated else ambiguous | {key for key in failing if ran[key] > 1}
@@ -41,19 +48,17 @@ def judge(
         FailingTest(number, str(key), ambiguous=key in ambiguous, excuse=Excuse(1) if is_quarantined(key) else None)
         for number, key in enumerate(sorted(failing))
     ]
-    return decide(
-        Inputs(
-            sent.exit_code,
-            runner or runner_behind((file["producer"] for file in files if file["producer"]), sent.exit_code, {}),
-            not_understood=_not_understood(files),
-            partial=any(file.get("partial") for file in files),
-            run_errors=sum(len(report.run_errors) for report in reports),
-            tests=len(executed),
-            executed=len(executed),
-            norm=sent.norm,
-            ended_failing=any(file.get("ended_failing") for file in files),
-            failing=tests,
-        )
+    return Inputs(
+        sent.exit_code,
+        runner or runner_behind((file["producer"] for file in files if file["producer"]), sent.exit_code, {}),
+        not_understood=_not_understood(files),
+        partial=any(file.get("partial") for file in files),
+        run_errors=sum(len(report.run_errors) for report in reports),
+        tests=len(executed),
+        executed=len(executed),
+        norm=sent.norm,
+        ended_failing=any(file.get("ended_failing") for file in files),
+        failing=tests,
     )
 
 

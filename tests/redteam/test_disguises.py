@@ -1,6 +1,7 @@
 """One quarantined test fails, and beside it a real one in disguise: no such build passes. One line a disguise."""
 
 import lzma
+import re
 import zlib
 from base64 import b64encode
 from collections.abc import Callable
@@ -17,11 +18,14 @@ from ingest.metadata import RunMetadata
 from ingest.models import Test, Upload
 from ingest.services import upload_receive
 from tests.conftest import body_of
+from tests.extent import slice_of
 from tests.quarantine.conftest import ANNA
 from tests.redteam import documents as d
 from tests.redteam.conftest import Shop, send, undone
-from tests.redteam.documents import BAD, FAILURE, REAL, case, cases, flaky, only, red, surefire
+from tests.redteam.documents import BAD, FAILURE, REAL, TESTS, case, cases, flaky, only, red, surefire
 from tests.redteam.gate import Answer, Part, Request, ask, request
+from tests.redteam.model import judge, keys_of
+from tests.redteam.submissions import File, Submission
 from tests.redteam.writers import WRITERS, Result
 
 FLAKY_FAILURES = "<flakyFailure message='no'/>" * 100
@@ -332,13 +336,51 @@ def problem(answer: Answer) -> str:
     return "" if all(answer.codes) else f"a refusal says why: {answer.body}"
 
 
+QUARANTINED = keys_of(red()) - keys_of(only(cases(), name="pytest"))
+"""The test that the shop has quarantined, by its whole name."""
+_PLAIN_NAME = re.compile(r"\w+(\.\w+)?", re.ASCII)
+
+
+def read_from(asked: Request) -> Submission | None:
+    """What the gate has to read of a request that hides something in its files alone; None where more is odd about it."""
+    plain = all(
+        part.name == "file" and not part.headers and part.filename and _PLAIN_NAME.fullmatch(part.filename)
+        for part in asked.parts
+    )
+    if not plain or asked.before or asked.after or asked.fields.keys() - {"exit_code", "runner"}:
+        return None
+    files = tuple(File(part.filename or "", raw=part.content) for part in asked.parts)
+    return Submission((files,), int(asked.fields.get("exit_code", "1")), norm=len(TESTS))
+
+
+def is_held_by_its_files(asked: Request) -> bool:
+    """Whether the gate's own reading and law hold it already, without what is stored and known of the project."""
+    sent = read_from(asked)
+    runner = asked.fields.get("runner", "pytest")
+    return sent is not None and not judge(sent, QUARANTINED.__contains__, runner).passed
+
+
+def asked_for_real() -> list[str]:
+    """Disguises that go through the form, the store and the gate: all in `make whole`. Else of those that reading holds,
+    a slice and the ones that once passed; of all others, every one."""
+    by_files = [name for name, disguised in ROWS.items() if is_held_by_its_files(disguised)]
+    spared = set(by_files) - set(slice_of(by_files, 50)) - set(ONCE_PASSED)
+    return [name for name in ROWS if name not in spared]
+
+
 def test_it_is_held(shop: Shop) -> None:
     wrong = []
-    for name, disguised in ROWS.items():
+    for name in asked_for_real():
         with undone():
-            if fault := problem(ask(shop.token, disguised)):
+            if fault := problem(ask(shop.token, ROWS[name])):
                 wrong.append(f"{name}: {fault}")
     assert not wrong, "\n".join(wrong)
+
+
+def test_reading_alone_does_not_hold_what_is_honest() -> None:
+    """Else rows would be spared for nothing."""
+    assert {name for name, honest in HONEST.items() if is_held_by_its_files(honest)} == set()
+    assert not is_held_by_its_files(request(red()))
 
 
 def test_without_a_disguise_it_passes(shop: Shop) -> None:

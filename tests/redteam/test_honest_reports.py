@@ -1,18 +1,20 @@
 """The other side of the law: a build whose failures are all quarantined passes. Tried with every report that we have."""
 
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 from io import BytesIO
 from pathlib import Path
 
 import pytest
 
-from dashboard.quarantine.gate.inputs import Code, Decision, Reason
+from dashboard.quarantine.gate.decision import decide
+from dashboard.quarantine.gate.inputs import Code, Decision, Inputs, Reason
 from dashboard.quarantine.gate.runners import counted_failures, failed_codes, runner_of
 from ingest.junit.upload import read_upload
 from ingest.verdict import Verdict
 from tests.conftest import DATA, PRODUCERS
-from tests.redteam.model import judge
+from tests.redteam.model import inputs_of
 from tests.redteam.submissions import File, Submission
 
 MOST_HELD = 0.02
@@ -21,8 +23,9 @@ NOT_TESTS = frozenset({Code.RUN_ERRORS, Code.FAILED_WITHOUT_FAILURES})
 FOLDERS = [PRODUCERS, *([DATA / "junit"] if DATA.is_dir() else [])]
 
 
-def decided(path: Path, *, norm: bool) -> Decision | None:
-    """What the gate says of a file whose failing tests are all quarantined; None where it is no whole report.
+@cache
+def read(path: Path) -> Inputs | None:
+    """What the gate knows of a file whose failing tests are all quarantined; None where it is no whole report.
 
     The run before it, by which its tests are known and were quarantined, had the same names as often."""
     content = path.read_bytes()
@@ -35,8 +38,13 @@ def decided(path: Path, *, norm: bool) -> Decision | None:
     runner = runner_of(reading.report.producer)
     exit_code = exit_code_of(runner, failing + run_errors) if failing or run_errors else 0
     executed = verdicts.total() - verdicts[Verdict.SKIP]
-    sent = Submission(((File(path.name, raw=content),),), exit_code, executed if norm else None)
-    return judge(sent, lambda key: True, runner, repeated=True)
+    sent = Submission(((File(path.name, raw=content),),), exit_code, executed)
+    return inputs_of(sent, lambda key: True, runner, repeated=True)
+
+
+def decided(path: Path, *, norm: bool) -> Decision | None:
+    inputs = read(path)
+    return decide(inputs if norm else replace(inputs, norm=None)) if inputs is not None else None
 
 
 def exit_code_of(runner: str, failing: int) -> int:

@@ -17,12 +17,13 @@ from ingest.models import Project, Test
 from ingest.processing import upload_process
 from ingest.services import project_create, upload_receive
 from tests.conftest import body_of
+from tests.extent import repeats
 from tests.quarantine.conftest import ANNA
 from tests.redteam.model import judge, keys_of
 from tests.redteam.submissions import QUARANTINED, File, Submission, changed, held_runs
 from tests.redteam.writers import Result
 
-EXAMPLES = int(os.environ.get("EXAMPLES", "400"))
+EXAMPLES = int(os.environ.get("EXAMPLES", repeats(200, 400)))
 STORED_EXAMPLES = max(EXAMPLES // 20, 15)
 unhurried = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.data_too_large]
 

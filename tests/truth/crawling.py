@@ -4,13 +4,14 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from tests.extent import repeats
 from tests.truth.pages import Page, first_number, number, pair, percent
 from tests.truth.pages import Row as Line
 from tests.truth.product import Product
 from tests.truth.product import Row as Answer
 
-TESTS_READ = 12
-RUNS_READ = 6
+TESTS_READ = repeats(6, 12)
+RUNS_READ = repeats(3, 6)
 _CHARTED = {
     "passed": "Passed",
     "flaky": "Failed only by flakiness",

@@ -129,10 +129,11 @@ def find_incidents(
 ) -> tuple[list[Table], list[Table]]:
     """Runs that the machines broke; and runs with ten failures or more beyond the expected ones that they did not."""
     incidents, bulks = [], []
-    for place, run in enumerate(history.runs):
+    columns = map(Counter, zip(*history.timelines.values(), strict=True))
+    for (place, run), outcomes in zip(enumerate(history.runs), columns, strict=True):
         bad = [test for test, line in failing.items() if line[place] in (FAIL, ERROR)]
         bad = [test for test in bad if (test, place) not in regressed]
-        executed = sum(1 for line in history.timelines.values() if line[place] in (PASS, FAIL, ERROR))
+        executed = outcomes[PASS] + outcomes[FAIL] + outcomes[ERROR]
         expected = _expected(history, failing, place, executed)
         beyond = [test for test in bad if _rate_elsewhere(failing[test], place) < 0.5]
         why = _why_incident(history, place, bad, beyond, executed, expected)

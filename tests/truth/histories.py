@@ -45,10 +45,14 @@ class History:
 
 def all_histories(data: Path) -> Iterator[History]:
     """The three archives of reports, then the matrices of reruns."""
-    for path in sorted((data / "histories").glob("*.tar.*")):
+    for path in archives(data):
         yield read_reports(path)
     for path in matrices(data):
         yield read_matrix(path)
+
+
+def archives(data: Path) -> list[Path]:
+    return sorted((data / "histories").glob("*.tar.*"))
 
 
 def matrices(data: Path) -> list[Path]:

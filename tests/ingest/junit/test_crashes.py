@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.junit import crashes
+from tests.extent import repeats
 from tests.ingest.junit.reading import case, read
 
 PYTEST = '<testsuites name="pytest tests"><testsuite name="pytest">{}</testsuite></testsuites>'
@@ -118,7 +119,7 @@ def test_a_passing_test_that_prints_a_crash_is_none() -> None:
     assert read(GO.format(passing)).run_errors == []
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=repeats(100, 300), deadline=None, derandomize=True)
 @given(st.from_regex(crashes._CRASH), st.from_regex(crashes._EXHAUSTED))
 def test_whatever_the_patterns_find_holds_a_word_that_is_looked_for_first(crash: str, exhausted: str) -> None:
     assert crashes._holds_any(crash, crashes._CRASH_WORDS)

@@ -10,6 +10,7 @@ from ingest.identity import digest_of, test_digest
 from ingest.junit.dialects import UNKNOWN, Dialect
 from ingest.junit.keys import Place, key_of, keys_at_once
 from ingest.junit.report import TestKey
+from tests.extent import repeats
 from tests.ingest.junit.reading import upload
 
 test_digest.__test__ = False
@@ -197,7 +198,7 @@ _PARTS = st.sampled_from(
 _NAMES = st.lists(_PARTS, max_size=4).map("".join)
 
 
-@settings(max_examples=500, deadline=None, derandomize=True)
+@settings(max_examples=repeats(150, 500), deadline=None, derandomize=True)
 @given(
     st.lists(st.tuples(_NAMES, _NAMES), min_size=1, max_size=6),
     _NAMES,

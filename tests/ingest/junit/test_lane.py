@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from ingest.junit.problems import Refused
 from ingest.junit.report import ParsedReport
 from ingest.junit.target import Target
+from tests.extent import repeats
 from tests.ingest.junit.reading import read, read_carefully
 
 values = st.one_of(
@@ -98,7 +99,7 @@ def outcome(reader, document: bytes):
     return report.keys, bytes(report.verdicts), durations, report.attempts, report.files, rest
 
 
-@settings(max_examples=400)
+@settings(max_examples=repeats(150, 400))
 @given(st.lists(documents, min_size=1, max_size=3))
 @example(
     [

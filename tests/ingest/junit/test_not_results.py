@@ -6,9 +6,12 @@ import json
 import lzma
 import zlib
 from base64 import b64encode
+from collections.abc import Callable
 
 import pytest
 
+from ingest.junit import images
+from tests.extent import repeats
 from tests.ingest.junit.reading import upload
 from tests.redteam.documents import PNG, gif, jpeg, png, tarred, zipped, zstd
 
@@ -106,10 +109,8 @@ ODD = {
     "a packed text of megabytes": png(zlib.compress(bytes(2**20 + 1)), kind=b"zTXt", before=b"C\0\0"),
     "an international text without names": png(TEXT, kind=b"iTXt"),
     "a JPEG with more behind it": JPEG + b"more\xff\xd9", "a JPEG with a segment of no size": JPEG.replace(b"\0\x10JFIF", b"\0\0JFIF"),
-    "a JPEG of segments alone": b"\xff\xd8\xff" + b"\xd0\xff" * 400_000 + b"\xd9", "a JPEG with an odd marker": JPEG.replace(b"\xff\xda", b"\xfe\xda"),
+    "a JPEG with an odd marker": JPEG.replace(b"\xff\xda", b"\xfe\xda"),
     "a GIF with more behind it": GIF + b"more\x3b", "a GIF cut short": GIF[:-1], "a GIF with an odd block": GIF.replace(b"\x2c\0", b"\x2d\0"),
-    "a GIF of tiny blocks": gif(b"")[:-1] + b"\x21\xfe" + b"\1a" * 400_000 + b"\0\x3b",
-    "a PNG of tiny pieces": PNG[:-12] + PNG[33:-12] * 400_000 + PNG[-12:],
     "nothing": b"", "NULs": bytes(100), "an image with something behind it": PNG + b"more", "half of an image": PNG[:-5],
     "a JPEG cut short": JPEG[:-2], "coverage cut short": COBERTURA[:-12], "coverage, then more": COBERTURA + b"<a/>",
     "coverage in UTF-16": COBERTURA.decode().encode("utf-16"), "a log in UTF-16": LOG.decode().encode("utf-16"),
@@ -122,6 +123,25 @@ ODD = {
 @pytest.mark.parametrize("content", [*MARKED.values(), *HIDDEN.values(), *ODD.values()], ids=[*MARKED, *HIDDEN, *ODD])
 def test_all_else_is_not_understood(content: bytes) -> None:
     (line,) = upload(("shot.png", content)).files
+    assert line["account"] == "not_understood"
+
+
+PIECES = {
+    "a JPEG of segments alone": lambda count: b"\xff\xd8\xff" + b"\xd0\xff" * count + b"\xd9",
+    "a GIF of tiny blocks": lambda count: gif(b"")[:-1] + b"\x21\xfe" + b"\1a" * count + b"\0\x3b",
+    "a PNG of tiny pieces": lambda count: PNG[:-12] + PNG[33:-12] * count + PNG[-12:],
+}
+
+
+@pytest.mark.parametrize("image", PIECES.values(), ids=PIECES)
+def test_an_image_of_too_many_pieces_is_not_understood(
+    image: Callable[[int], bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a smaller limit, since each piece is looked at: `make whole` tries the one that there is."""
+    most, extra = repeats(3_000, images._MOST_PIECES), repeats(1_000, 100_000)
+    assert most <= images._MOST_PIECES <= 300_000
+    monkeypatch.setattr(images, "_MOST_PIECES", most)
+    (line,) = upload(("shot.png", image(most + extra))).files
     assert line["account"] == "not_understood"
 
 
