@@ -68,7 +68,7 @@ def analyses_of(project_id: int):
 
 def tests_of(analysis: Analysis | None) -> Columns:
     """One row a test; no rows where there is no analysis."""
-    return columns_of(analysis.pk) if analysis is not None and analysis.current else Columns(b"")
+    return columns_of(analysis) if analysis is not None and analysis.current else Columns(b"")
 
 
 def test_finding(analysis: Analysis | None, number: int) -> dict[str, object]:

@@ -60,7 +60,7 @@ def _project(slug: str, tests: int) -> Project:
 def address_of(name: str, project: Project) -> str:
     """The most expensive page of its kind."""
     if name == "Test":
-        rows = columns_of(Analysis.objects.get(project=project, current=True).pk)
+        rows = columns_of(Analysis.objects.get(project=project, current=True))
         return reverse("test", args=(project.slug, int(rows["number"][np.argmax(rows["cost"])])))
     if name == "Run":
         report = Report.objects.filter(project=project).order_by("-failed").first()

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
@@ -52,10 +53,16 @@ class Retired(Exception):
     """The analysis was replaced a moment ago: its columns are gone. Ask for the current one again."""
 
 
-@lru_cache(maxsize=16)
-def columns_of(analysis_id: int) -> Columns:
+def columns_of(analysis: Analysis) -> Columns:
     """The columns of an analysis, which never change; the last used ones are kept in memory."""
-    stored = Analysis.objects.filter(pk=analysis_id, current=True).values_list("columns", flat=True).first()
+    return _columns(analysis.pk, analysis.started_at)
+
+
+@lru_cache(maxsize=16)
+def _columns(analysis_id: int, started_at: datetime) -> Columns:
+    """An id alone is not enough: after a failover that lost the newest rows, another analysis gets it."""
+    found = Analysis.objects.filter(pk=analysis_id, started_at=started_at, current=True)
+    stored = found.values_list("columns", flat=True).first()
     if stored is None:
         raise Retired
     return Columns(bytes(stored))

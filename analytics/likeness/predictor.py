@@ -81,10 +81,15 @@ def examples_of(project_id: int, columns: Mapping[str, Column] | Columns) -> Exa
     )
 
 
-@lru_cache(maxsize=4)
-def examples_at(analysis_id: int, project_id: int) -> Examples:
+def examples_at(analysis: Analysis) -> Examples:
     """Those of an analysis, which do not change. Sketches that came since count with the next one."""
-    return examples_of(project_id, columns_of(analysis_id))
+    return _examples(analysis.project_id, columns_of(analysis))
+
+
+@lru_cache(maxsize=4)
+def _examples(project_id: int, columns: Columns) -> Examples:
+    """By these very columns, which are kept in memory: an id may be another analysis's after a failover."""
+    return examples_of(project_id, columns)
 
 
 def _causes(known: ProjectUnits, bits: Column) -> list[tuple[str, ...]]:
@@ -204,7 +209,7 @@ def _settled(project: Project, demands: Demands) -> Cases | None:
 def current_predictor(analysis: Analysis) -> Predictor:
     """Of the current analysis, as it was judged then."""
     kept = analysis.summary["prediction"]
-    return Predictor(examples_at(analysis.pk, analysis.project_id), _levels(kept), kept["live"])
+    return Predictor(examples_at(analysis), _levels(kept), kept["live"])
 
 
 def _levels(kept: Mapping[str, Any]) -> Levels:

@@ -9,7 +9,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from analytics import refreshing, selectors, services
+from analytics.columns import codec
 from analytics.columns.codec import Retired, columns_of
+from analytics.likeness.predictor import examples_at
 from analytics.models import Analysis, ClusterFinding, IncidentDecision, IncidentFinding, Refresh, TestFinding
 from analytics.refreshing import PHASES, refresh_ask, refresh_claim, refresh_run, refreshes_due, refreshes_missed_ask
 from analytics.services import analysis_refresh, incident_decide
@@ -17,7 +19,7 @@ from dashboard.retention.services import retention_run
 from ingest.leases import Claim, ClaimLost
 from ingest.metadata import RunMetadata
 from ingest.models import Project, Report, Upload
-from ingest.services import upload_receive
+from ingest.services import project_create, upload_receive
 from tests.at_once import at_once
 from tests.conftest import Send, body_of
 
@@ -71,10 +73,23 @@ def test_an_error_while_storing_leaves_the_old_one(flaky: Project, monkeypatch: 
 
 def test_a_reader_of_a_retired_analysis_is_told(flaky: Project) -> None:
     first = analysis_refresh(project=flaky)
-    columns_of.cache_clear()
+    codec._columns.cache_clear()
     analysis_refresh(project=flaky)
     with pytest.raises(Retired):
-        columns_of(first.pk)
+        columns_of(first)
+
+
+def test_an_id_that_a_failover_gave_to_another_analysis_has_its_own_columns(flaky: Project) -> None:
+    lost = analysis_refresh(project=flaky)
+    assert len(columns_of(lost)) and examples_at(lost).labels.known.size
+    Analysis.objects.filter(pk=lost.pk).delete()
+    other = analysis_refresh(project=project_create(slug="other", name="Other"))
+    Analysis.objects.filter(pk=other.pk).update(id=lost.pk)
+    other.pk = lost.pk
+    assert len(columns_of(other)) == 0 and examples_at(other).labels.known.size == 0
+    codec._columns.cache_clear()
+    with pytest.raises(Retired):
+        columns_of(lost)
 
 
 def test_many_uploads_make_one_analysis(flaky: Project) -> None:

@@ -94,9 +94,9 @@ def experiment(project: Project, number: int) -> None:
 
 def refreshed(project: Project) -> Analysis:
     """Analysed anew; its id, when that was and how long it took is none of what is compared."""
-    with connection.cursor() as cursor:  # an id that nothing else has can be taken out of a page
+    with connection.cursor() as cursor:  # an id that nothing else has can be taken out of a page, and no id comes again
         cursor.execute(
-            "SELECT setval('analytics_analysis_id_seq', nextval('analytics_analysis_id_seq') %% 1000 + %s)", [_IDS]
+            "SELECT setval('analytics_analysis_id_seq', greatest(nextval('analytics_analysis_id_seq'), %s))", [_IDS]
         )
     analysis = analysis_refresh(project=project)
     Analysis.objects.filter(pk=analysis.pk).update(started_at=_MOMENT, finished_at=_MOMENT, seconds=1.0)

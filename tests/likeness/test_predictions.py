@@ -49,7 +49,7 @@ def number_of(project: Project, name: tuple[str, str]) -> int:
 
 
 def likely_numbers(analysis: Analysis) -> list[int]:
-    columns = columns_of(analysis.pk)
+    columns = columns_of(analysis)
     return columns["number"][chosen_rows(columns, Choice(prediction="likely"))].tolist()
 
 
@@ -217,7 +217,7 @@ def test_nothing_else_changes_with_predictions(project: Project, send: Send, mon
 
     def concluded() -> tuple[object, ...]:
         analysis = analysis_refresh(project=project)
-        columns = columns_of(analysis.pk)
+        columns = columns_of(analysis)
         numbers = {name: columns[name].tolist() for name in columns._archive.files if name != "prediction"}
         summary = {name: value for name, value in analysis.summary.items() if name != "prediction"}
         findings = list(TestFinding.objects.filter(analysis=analysis).order_by("number").values_list("number", "data"))

@@ -88,7 +88,7 @@ def test_history_and_quarantine_go_on_under_the_name_without_the_browser(
     assert old.alias_of == new and "41" not in new.suite + new.classname
     assert Rename.objects.get().state == Rename.State.ACCEPTED
 
-    columns = columns_of(analysis_refresh(project=project).pk)
+    columns = columns_of(analysis_refresh(project=project))
     (row,) = columns.rows([new.number]).values()
     assert (columns["executed"][row], columns["failed"][row], columns["state"][row]) == (9, 3, State.FLAKY)
 
@@ -147,6 +147,6 @@ def test_what_one_run_said_of_two_browsers_contradicts_nothing(
     process(6, *both)
     (new,) = Test.objects.filter(alias_of=None)
     assert Test.objects.filter(alias_of=new).count() == 2
-    columns = columns_of(analysis_refresh(project=project).pk)
+    columns = columns_of(analysis_refresh(project=project))
     (row,) = columns.rows([new.number]).values()
     assert columns["state"][row] not in (State.FLAKY, State.RECOVERED)

@@ -26,7 +26,7 @@ def test_hector_on_master_has_broken_tests_and_asks_for_its_default_branch(
     history: Loaded, admin_client: Client
 ) -> None:
     project, analysis = history.project, history.analysis
-    columns = columns_of(analysis.pk)
+    columns = columns_of(analysis)
     always = (columns["failed"] == columns["executed"]) & (columns["executed"] > 0)
     assert always.sum() == analysis.summary["states"]["broken"] == 5
     assert set(columns["state"][always].tolist()) == {State.BROKEN}
@@ -64,7 +64,7 @@ def test_hector_on_master_has_broken_tests_and_asks_for_its_default_branch(
 @pytest.mark.parametrize("committed_history", ["tfscreen"], indirect=True)
 def test_tfscreen_broke_its_own_modules_and_that_is_no_incident(history: Loaded) -> None:
     analysis = history.analysis
-    columns = columns_of(analysis.pk)
+    columns = columns_of(analysis)
     assert analysis.summary["incidents"] == 0
     assert analysis.summary["runs"]["regression"] == 1 and analysis.summary["runs"]["broken"] == 1
     failed = columns["failed"] > 0

@@ -18,7 +18,7 @@ def test_retries_make_neither_more_failures_nor_more_runs(page: Client, project:
     for build, inside in enumerate((AGAIN, CLEARED, "", "", "", "")):
         case = f"<testcase classname='cart' name='adds' time='0.1'>{inside}</testcase>"
         send(f"<testsuite name='shop'>{case}</testsuite>".encode(), build_id=str(build), branch="main", commit="a" * 40)
-    columns = columns_of(analysis_refresh(project=project).pk)
+    columns = columns_of(analysis_refresh(project=project))
     (row,) = columns.rows([Test.objects.get().number]).values()
     names = ("failed", "executed", "attempts_failed", "attempts_executed")
     assert [int(columns[name][row]) for name in names] == [2, 6, 5, 10]

@@ -71,7 +71,7 @@ def test_names_and_parameters_are_unique() -> None:
 
 
 def test_every_number_is_stored_or_worked_out(demo: Demo) -> None:
-    columns = columns_of(demo.analysis.pk)
+    columns = columns_of(demo.analysis)
     for name, number in NUMBERS.items():
         assert number.of_every is None or number.of_failed is None, name
         is_stored = number.of_every is not None or number.of_failed is not None or name == "number"
@@ -84,7 +84,7 @@ def test_every_number_is_stored_or_worked_out(demo: Demo) -> None:
 
 
 def test_rows_and_the_api_have_it_with_the_type_of_the_table(demo: Demo, answers: list[dict[str, Any]]) -> None:
-    columns = columns_of(demo.analysis.pk)
+    columns = columns_of(demo.analysis)
     rows = rows_of(columns, np.arange(len(columns)))
     never = {number.name for number in IN_ROWS}
     for number in IN_ROWS:
@@ -134,7 +134,7 @@ def test_it_sorts_in_the_api_where_the_table_says_so(demo: Demo) -> None:
 
 
 def test_what_is_filterable_filters_by_every_word_and_by_a_minimum(demo: Demo, answers: list[dict[str, Any]]) -> None:
-    columns = columns_of(demo.analysis.pk)
+    columns = columns_of(demo.analysis)
     assert FILTERS
     for parameter, number in FILTERS.items():
         for wanted in number.choices or minimums(of_api(answer, number) for answer in answers):

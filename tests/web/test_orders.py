@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from analytics.columns import codec
 from analytics.columns.codec import columns_of
 from analytics.columns.schema import ORDER_KINDS
 from analytics.models import Analysis, TestFinding
@@ -38,10 +39,10 @@ def victim(demo: Demo, reader: Client) -> Iterator[int]:
     named = {"partners": [blamed, chance], "cleaners": [polluter + 2]}
     finding.data["order"] |= {"explained": True, "kind": "OD", **named}
     finding.save()
-    columns = columns_of(demo.analysis.pk)
+    columns = columns_of(demo.analysis)
     columns["order_kind"][columns.row(number)] = ORDER_KINDS.index("OD")
     yield number
-    columns_of.cache_clear()
+    codec._columns.cache_clear()
 
 
 def test_what_is_explained_comes_first_with_links_to_the_culprits(demo: Demo, reader: Client, victim: int) -> None:

@@ -34,7 +34,7 @@ from tests.web.test_pages import at, escaped, passing, report, text_of
 
 
 def numbers_by_state(demo: Demo) -> dict[State, list[int]]:
-    columns = columns_of(demo.analysis.pk)
+    columns = columns_of(demo.analysis)
     found: dict[State, list[int]] = {}
     for number, state in zip(columns["number"].tolist(), columns["state"].tolist(), strict=True):
         found.setdefault(State(state), []).append(number)
@@ -43,7 +43,7 @@ def numbers_by_state(demo: Demo) -> dict[State, list[int]]:
 
 def failed_numbers(demo: Demo) -> list[int]:
     """Tests of every state that failed at all; of each state a few, in the whole all of them."""
-    columns = columns_of(demo.analysis.pk)
+    columns = columns_of(demo.analysis)
     failed = {*columns["number"][(columns["failed"] > 0) | (columns["in_incidents"] > 0)].tolist()}
     by_state = numbers_by_state(demo).values()
     return [number for numbers in by_state for number in slice_of([each for each in numbers if each in failed], 2)]
