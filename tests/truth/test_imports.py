@@ -2,6 +2,7 @@
 
 import gc
 from datetime import timedelta
+from functools import _lru_cache_wrapper
 from io import StringIO
 
 import pytest
@@ -9,7 +10,6 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.utils import timezone
 
-from analytics.columns.codec import columns_of
 from dashboard.retention.services import retention_run, retention_set
 from ingest import selectors
 from ingest.models import Failure, Project, Report, Test, Upload
@@ -67,7 +67,7 @@ def restart() -> None:
     """Nothing that a process remembers is left; a connection would end the test's transaction, and stays."""
     gc.unfreeze()  # what was there before the tests is not among the objects otherwise
     for thing in gc.get_objects():
-        if type(thing) is type(columns_of):
+        if type(thing) is _lru_cache_wrapper:
             thing.cache_clear()
 
 

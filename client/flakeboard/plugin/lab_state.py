@@ -127,10 +127,11 @@ def _logging() -> Iterator[tuple[str, str]]:
 
 
 def _open_files() -> Iterator[tuple[str, str]]:
+    """Those with a path: sockets and pipes have only a number, another in each run, and pools close them at will."""
     for number in os.listdir("/proc/self/fd"):
         try:
             target = os.readlink(f"/proc/self/fd/{number}")
         except OSError:
             continue  # the folder itself, while it was read
-        if not target.startswith("/proc/"):
+        if target.startswith("/") and not target.startswith("/proc/"):
             yield target, number

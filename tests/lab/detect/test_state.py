@@ -6,6 +6,7 @@ import functools
 import logging
 import os
 import random
+import socket
 import sys
 import types
 import warnings
@@ -85,6 +86,14 @@ def test_files_that_stay_open_are_named(tmp_path: Path) -> None:
     opened.append(os.open(target, os.O_RDONLY))
     assert leftovers(Outcome("P", (), 0.0, state={0: watch.after()}), 0) == [f"`{target}` open"]
     os.close(opened[0])
+
+
+def test_sockets_and_pipes_that_open_or_close_are_not_named(left: Left) -> None:
+    held: list[socket.socket] = []
+    ends: list[int] = []
+    assert left(lambda: held.extend(socket.socketpair())) == []
+    assert left(lambda: ends.extend(os.pipe())) == []
+    assert left(lambda: ([each.close() for each in held], [os.close(end) for end in ends])) == []
 
 
 def test_foreign_code_is_never_called() -> None:
