@@ -49,6 +49,12 @@ class PeriodEstimates:
             return "not bounded"
         return wording.percent(value) if self.is_share else f"{value:,.1f}"
 
+    def interval(self, point: PeriodEstimate) -> str:
+        """Shares as everywhere else: "0–3.7 %"."""
+        if self.is_share and isfinite(point.low) and isfinite(point.high):
+            return wording.percents(point.low, point.high)
+        return f"{self.words(point.low)} to {self.words(point.high)}"
+
 
 def chart(data: PeriodEstimates) -> Figure | None:
     known = [point for point in data.points if point.is_known]
@@ -100,8 +106,7 @@ def _whiskers(points: tuple[PeriodEstimate, ...], top: float) -> dict[str, objec
 def _hover(data: PeriodEstimates, point: PeriodEstimate) -> str:
     if not point.is_known:
         return f"{point.title}: not enough data"
-    interval = f"{data.words(point.low)} to {data.words(point.high)}"
-    return f"{point.title}: {data.words(point.value)}, {point.basis}<br>95 % interval {interval}"
+    return f"{point.title}: {data.words(point.value)}, {point.basis}<br>95 % interval {data.interval(point)}"
 
 
 def table(data: PeriodEstimates) -> Table:
@@ -113,4 +118,4 @@ def _row(data: PeriodEstimates, point: PeriodEstimate) -> tuple[str, ...]:
     basis = link(point.basis, point.address)
     if not point.is_known:
         return (point.title, "not enough data", "–", basis)
-    return (point.title, data.words(point.value), f"{data.words(point.low)} to {data.words(point.high)}", basis)
+    return (point.title, data.words(point.value), data.interval(point), basis)

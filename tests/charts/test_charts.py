@@ -16,6 +16,7 @@ from dashboard.charts import (
     durations,
     heatmap,
     max_burst_cdf,
+    period_estimates,
     rate_trend,
     rerun_curve,
     retries,
@@ -415,3 +416,13 @@ def test_values_far_apart_are_shown_by_powers_of_ten() -> None:
     assert sum(counts) == 101 and max(counts) <= 5
     with_zero = drawn(value_tail.chart(replace(wide, values=(0.0, *values))))
     assert "type" not in with_zero["layout"]["xaxis"]
+
+
+def test_intervals_of_shares_are_written_as_in_tables() -> None:
+    def row(*values: float, is_share: bool = True) -> str:
+        point = period_estimates.PeriodEstimate("week", *values, "0 of 100 runs")
+        return str(period_estimates.table(period_estimates.PeriodEstimates("week", (point,), "", is_share)).rows[0][2])
+
+    assert row(0.0, 0.0, 0.037) == "0–3.7 %"
+    assert row(0.05, 0.04, float("inf")) == "4 % to not bounded"
+    assert row(3.0, 1.0, 8.25, is_share=False) == "1.0 to 8.2"

@@ -56,6 +56,13 @@ def test_a_point_lists_what_it_counts(demo: Demo, reader: Client, what: str) -> 
         assert len(rows_of(reader, demo.at("trend_points", what), **days)) == period[what]
 
 
+def test_a_share_has_one_interval_on_the_page(demo: Demo, reader: Client) -> None:
+    page = reader.get(demo.at("trends"), {"compare": "range"})
+    shares = {line.title: line.after for line, *_ in page.context["compared_lines"]}
+    yardsticks = {row.what: row.here for row in page.context["yardsticks"]}
+    assert yardsticks["Failed by flakiness, of all runs"] == shares["Runs failed by flakiness"]
+
+
 def test_every_point_of_a_chart_leads_to_its_list(demo: Demo, reader: Client) -> None:
     page = reader.get(demo.at("trends"))
     figures = {chart.id: chart.chart.figure for chart in page.context["charts"] if chart.chart.figure}

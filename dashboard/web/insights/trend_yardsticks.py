@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from math import isnan
 
 from analytics import wording
-from analytics.kernel.lifecycle import share_of
+from analytics.kernel.trends.comparison import wilson
 from dashboard.trends.comparison import days_words
 from dashboard.trends.trend import Trend
 from dashboard.web.insights.reruns import SPENT_PUBLISHED
@@ -38,10 +38,11 @@ def trend_yardsticks(trend: Trend) -> list[TrendYardstick]:
 
 
 def _share(part: int, whole: int) -> str:
-    share = share_of(min(part, whole), whole)
+    """With the interval that the rest of the page has: another one would make two of the same share."""
+    share = wilson(min(part, whole), whole)
     if not share.is_known:
         return "not enough data"
-    return f"{part:,} of {whole:,}, {wording.percent(share.share)} ({wording.percents(share.low, share.high)})"
+    return f"{part:,} of {whole:,}, {wording.percent(share.value)} ({wording.percents(share.low, share.high)})"
 
 
 def _published(values: tuple[tuple[str, str], ...]) -> str:
