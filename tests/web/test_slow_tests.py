@@ -47,6 +47,8 @@ def test_a_test_that_became_slower_is_told_with_the_run(slowed: Project, page: C
     assert Run.objects.get(pk=change[0].run).build_id == "b25" and change[0].ratio == pytest.approx(2, rel=0.02)
     words = words_of(page, reverse("slow_tests", args=(slowed.slug,)))
     assert "1 test became slower." in words and "▴ slower" in words
+    shift = change[0].words.partition(" (")[0]
+    assert words.count(shift) == 2, "both tables write the same ratio alike"
 
 
 def test_the_longest_shard_is_what_a_build_waits_for(project: Project, send: Send, page: Client) -> None:

@@ -54,7 +54,7 @@ class DurationChange:
 
     @property
     def words(self) -> str:
-        return f"{self.ratio:.2g} times as long ({self.low:.2g}–{self.high:.2g})"
+        return f"{_times(self.ratio)} ({self.low:.2g}–{self.high:.2g})"
 
 
 @project_page
@@ -77,6 +77,7 @@ def slow_tests(request: HttpRequest, project: Project) -> HttpResponseBase:
         reports=[change["report"] for change in stored],
     )
     changes = _changes(stored, known)
+    shifts = {number: _times(ratio) for number, ratio in ratios.items()}
     context = {
         "project": project,
         "analysed": now,
@@ -84,7 +85,7 @@ def slow_tests(request: HttpRequest, project: Project) -> HttpResponseBase:
         "owner": owner,
         "sort": sort,
         "page": page,
-        "rows": [(known.test(test.number), test, ratios.get(test.number)) for test in shown],
+        "rows": [(known.test(test.number), test, shifts.get(test.number)) for test in shown],
         "timed": len(every),
         "slow": slow,
         "changes": changes,
@@ -94,6 +95,10 @@ def slow_tests(request: HttpRequest, project: Project) -> HttpResponseBase:
         "all_address": request.path,
     }
     return render(request, "insights/slow_tests.html", context)
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.2g} times as long"
 
 
 def _changes(stored: list[dict[str, Any]], known: Names) -> list[DurationChange]:
