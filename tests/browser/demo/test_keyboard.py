@@ -56,6 +56,26 @@ def test_a_wide_table_is_scrolled_on_a_narrow_screen(page: Page, demo: Demo) -> 
     page.wait_for_function("() => document.activeElement.scrollLeft > 0")
 
 
+def test_all_columns_of_tests_fit_a_desk_whose_window_has_a_scroll_bar(page: Page, demo: Demo) -> None:
+    page.set_viewport_size({"width": 1280 - 17, "height": 900})
+    page.goto(demo.at("tests"))
+    table = page.get_by_role("region", name="Tests")
+    assert table.evaluate("(region) => region.scrollWidth - region.clientWidth") == 0
+
+
+def test_the_hint_below_a_chart_leaves_room_for_its_table(page: Page, demo: Demo) -> None:
+    for width in (1280, 700):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.goto(demo.at("trends"))
+        chart = page.locator("#flaky-runs")
+        chart.scroll_into_view_if_needed()
+        expect(chart.locator("[data-drawn]")).to_be_visible()
+        hint, fold = chart.locator(".fb-chart-hint"), chart.locator("details > summary")
+        expect(hint).to_be_visible()
+        line = fold.evaluate("(fold) => parseFloat(getComputedStyle(fold).lineHeight)")
+        assert fold.evaluate("(fold) => fold.clientHeight") < 2 * line, "the hint pushes no word to a second line"
+
+
 def test_what_a_failing_test_said_is_opened(page: Page, demo: Demo, red: Sent) -> None:
     page.goto(demo.at("run", red.run.pk))
     place = f"#test-{demo.number(red.new[1])}"
