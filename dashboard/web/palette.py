@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import islice
+from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, JsonResponse
@@ -48,24 +50,24 @@ def palette(request: HttpRequest) -> JsonResponse:
     projects = list(access.user_projects(request.user).order_by("name"))
     projects.sort(key=lambda project: project.slug != request.GET.get("project"))  # the page's own comes first
     text = words(request.GET, "q")
-    groups = {
+    groups: dict[str, Sequence[PaletteEntry]] = {
         "Pages": _held(_pages(request.user, projects), text),
         "Actions": _held(_project_pages(request.user, projects, ACTIONS), text),
         "Projects": _held(_projects(projects), text),
         **_found(projects, text, request.GET.get("project", "")),
     }
-    known = [{"label": label, "entries": [asdict(entry) for entry in entries]} for label, entries in groups.items()]
-    return JsonResponse({"groups": [group for group in known if group["entries"]]})
+    return JsonResponse({"groups": [_group(label, entries) for label, entries in groups.items() if entries]})
+
+
+def _group(label: str, entries: Sequence[PaletteEntry]) -> dict[str, Any]:
+    shown = [asdict(entry) for entry in entries[:_MOST]]
+    return {"label": label, "entries": shown, "more": len(entries) > _MOST}
 
 
 def _held(entries: Iterable[PaletteEntry], text: str) -> list[PaletteEntry]:
-    typed, held = text.casefold().split(), []
-    for entry in entries:
-        if len(held) == _MOST:
-            break
-        if entry.holds(typed):
-            held.append(entry)
-    return held
+    """One more than is shown, where there are more."""
+    typed = text.casefold().split()
+    return list(islice((entry for entry in entries if entry.holds(typed)), _MOST + 1))
 
 
 def _pages(user: access.Person, projects: Sequence[Project]) -> Iterator[PaletteEntry]:
@@ -104,12 +106,12 @@ def _found(projects: Sequence[Project], text: str, slug: str) -> dict[str, list[
             reverse("test", args=(hit.slug, hit.test.number)),
             hit.state,
         )
-        for hit in result.tests[:_MOST]
+        for hit in result.tests[: _MOST + 1]
     ]
     runs = [
         PaletteEntry(
             f"Run {run.pk}", f"{run.branch} {run.build_id}"[:200], reverse("run", args=(run.project.slug, run.pk))
         )
-        for run in result.runs[:_MOST]
+        for run in result.runs[: _MOST + 1]
     ]
     return {"Tests": tests, "Runs": runs}

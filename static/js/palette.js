@@ -13,7 +13,7 @@ function commands(text) {
   const here = [...document.querySelectorAll("[data-command]")].filter((element) => !element.disabled);
   return here
     .filter((element) => typed.every((word) => element.dataset.command.toLowerCase().includes(word)))
-    .map((element) => ({ label: element.dataset.command, detail: "on this page", state: "", run: () => element.click() }));
+    .map((element) => ({ label: element.dataset.command, detail: "", state: "", run: () => element.click() }));
 }
 
 function element(name, classes, text) {
@@ -50,7 +50,9 @@ function show(groups) {
   });
   list.replaceChildren(...parts);
   input.ariaExpanded = String(number > 0);
-  count.textContent = number ? `${number} result${number === 1 ? "" : "s"}` : "Nothing found";
+  const cut = groups.some((group) => group.more);
+  const all = `${number} result${number === 1 ? "" : "s"}`;
+  count.textContent = cut ? `The first ${number}: type more to find others` : number ? all : "Nothing found";
   choose(list.querySelector("[role=option]"));
 }
 

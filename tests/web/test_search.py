@@ -148,6 +148,15 @@ def test_the_palette_reaches_pages_projects_tests_and_actions(page: Client, send
     assert len(palette(page, q="adds_item")["Tests"]) == 2
 
 
+def test_the_palette_says_where_it_shows_a_part(page: Client, send: Send) -> None:
+    send(report(*(passing(f"adds_item_{place}") for place in range(9))))
+    for text, more in (("adds_item", True), ("adds_item_3", False)):
+        tests = page.get("/palette", {"q": text, "project": "shop"}).json()["groups"][-1]
+        assert (tests["label"], tests["more"]) == ("Tests", more) and len(tests["entries"]) == (8 if more else 1)
+    pages = page.get("/palette", {"project": "shop"}).json()["groups"][0]
+    assert pages["more"] and len(pages["entries"]) == 8
+
+
 def test_the_palette_offers_only_what_a_person_may_open(page: Client, project: Project, send: Send) -> None:
     send(report(passing("adds_item")))
     viewer = User.objects.create_user("vi")
