@@ -70,7 +70,7 @@ SECTIONS = (
             NavigationPage("Uploads", "uploads", ("upload",)),
             NavigationPage("Policy", "policy"),
             NavigationPage("Owners", "owners"),
-            NavigationPage("Members", "members", action="see_members"),
+            NavigationPage("Members", "members", ("member_invite",), action="see_members"),
             NavigationPage("Notifications", "notifications", ("channel",), action="settings"),
             NavigationPage("Trust", "trust", action="tokens"),
             NavigationPage("Retention", "retention", action="settings"),

@@ -40,6 +40,11 @@ def test_a_page_shows_its_place(page: Client, name: str, place: list[str]) -> No
     assert highlighted(page, name) == place
 
 
+def test_an_invitation_is_made_in_its_place(page: Client, project: Project) -> None:
+    made = page.post(reverse("member_invite", args=(project.slug,)), {"role": "viewer"}).content.decode()
+    assert "/invitations/" in made and _HERE.findall(made) == ["Settings", "Members"]
+
+
 def test_every_name_is_an_address_and_has_one_place() -> None:
     pages = [entry for section in SECTIONS for entry in section.pages]
     names = [name for entry in pages for name in entry.names]

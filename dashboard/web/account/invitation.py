@@ -22,8 +22,8 @@ class NewPersonForm(UserCreationForm):
 
     class Meta(UserCreationForm.Meta):
         fields = ("username",)
-        labels = {"username": "Name"}
-        help_texts = {"username": "How others see you here. Letters, digits and @ . + - _"}
+        labels = {"username": "Username"}
+        help_texts = {"username": "You sign in with it, and others see it. Letters, digits and @ . + - _"}
 
     def save_for(self, invitation: Invitation) -> User:
         user = self.save(commit=False)
