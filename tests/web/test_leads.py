@@ -529,12 +529,12 @@ def test_the_active_ones_are_summed() -> None:
         (5, 3, 5, None, "3 of 5 tests can be quarantined, each by itself."),
         (1, 0, 1, None, "This test is in a quarantine already."),
         (2, 0, 1, None, "These 2 tests are in a quarantine already."),
-        (2, 1, 1, None, "These 2 tests' failures will not block, until they are clean or the time is over."),
+        (2, 1, 1, None, "These 2 tests' failures will not block until they are clean or time runs out."),
         (2, 1, 2, None, "1 of 2 tests can be quarantined, each by itself."),
-        (1, 1, 1, None, "This test's failures will not block, until it is clean or the time is over."),
+        (1, 1, 1, None, "This test's failures will not block until it is clean or time runs out."),
         (
             *(3, 2, 1, 38),
-            "These 3 tests' failures will not block, until they are clean for 38 runs[way_out] or the time is over.",
+            "These 3 tests' failures will not block until they are clean for 38 runs[way_out] or time runs out.",
         ),
     ],
 )
@@ -620,7 +620,7 @@ def test_the_policy(mode: str, sentence: str) -> None:
     unset = quarantine_leads.policy_lead(page(), version=0, by="", at=None, mode=mode)
     assert words(unset) == f"No policy has been set; the defaults apply. {sentence}[policy]"
     second = quarantine_leads.policy_lead(page(), version=2, by="a<b", at=NOW, mode=mode)
-    assert words(second) == f"Version 2, by a<b, 2026-03-04 12:00 UTC, is in force. {sentence}[policy]"
+    assert words(second) == f"Version 2 is in force, set by a<b 2026-03-04 12:00 UTC. {sentence}[policy]"
 
 
 # -- hidden flaky tests ------------------------------------------------------------------------------------------

@@ -30,6 +30,21 @@ def results(html: str) -> list[str]:
     return [words(one) for one in re.findall(r"<li>(.*?)</li>", found[1], re.DOTALL)]
 
 
+@pytest.mark.parametrize(
+    ("actor", "sentence"),
+    [
+        (Actor(ActorKind.POLICY, "policy 3"), "policy 3 proposed it."),
+        (Actor(ActorKind.CLOCK, "expiry"), "Flakeboard's expiry proposed it."),
+        (Actor(ActorKind.TOKEN, "ci"), "a token ci proposed it."),
+    ],
+)
+def test_what_is_no_person_is_named_in_what_happened(reader: Client, demo: Demo, actor: Actor, sentence: str) -> None:
+    made = quarantined(demo, flaky(demo)[0], action=Action.PROPOSE)
+    QuarantineEvent.objects.filter(quarantine=made).update(actor=actor.name, actor_kind=actor.kind)
+    shown = words_of(reader, demo.at("quarantine", made.pk))
+    assert sentence in shown and "the policy policy" not in shown
+
+
 # -- a new one ---------------------------------------------------------------------------------------------------
 
 

@@ -24,8 +24,8 @@ _DID = {
 _KINDS = {
     ActorKind.PERSON: "",
     ActorKind.TOKEN: "a token",
-    ActorKind.POLICY: "the policy",
-    ActorKind.CLOCK: "the clock",
+    ActorKind.POLICY: "",
+    ActorKind.CLOCK: "Flakeboard's",
 }
 _CALLED = {
     "state": "State",
@@ -45,7 +45,7 @@ class EventSentence:
     at: datetime
     who: str
     kind: str
-    """What somebody is who is no person; empty for a person."""
+    """What somebody is who is no person; empty for a person, and for a policy, whose name tells."""
     did: str
     reason: str
     changes: Sequence[str]

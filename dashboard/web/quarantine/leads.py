@@ -170,7 +170,7 @@ def new_lead(page: PageContext, *, tests: int, free: int, groups: int, needed: i
         return f"{these} {'is' if tests == 1 else 'are'} in a quarantine already."
     failures = f"{these}' failures" if tests > 1 else f"{these}'s failures"
     runs = format_html(" for {}{}", strong(f"{needed:,} runs"), page.help("way_out")) if needed else NOTHING
-    return format_html("{} will not block, until {} clean{} or the time is over.", failures, they_are, runs)
+    return format_html("{} will not block until {} clean{} or time runs out.", failures, they_are, runs)
 
 
 # -- owners and the policy ---------------------------------------------------------------------------------------
@@ -201,5 +201,5 @@ def policy_lead(page: PageContext, *, version: int, by: str, at: datetime | None
     """Which policy is in force and what it does; version 0 are the defaults."""
     which: SafeString | str = "No policy has been set; the defaults apply."
     if version:
-        which = format_html("Version {}, by {}, {}, is in force.", f"{version:,}", isolated(by), when(at))
+        which = format_html("Version {} is in force, set by {} {}.", f"{version:,}", isolated(by), when(at))
     return format_html("{} {}{}", which, SafeString(_MODES[mode]), page.help("policy"))
