@@ -66,8 +66,8 @@ class ChannelForm(forms.Form):
         required=False,
         widget=forms.CheckboxSelectMultiple,
         label="Kinds",
-        help_text="Nothing chosen: everything. The first alert of a kind is sent at once, what follows within an hour "
-        "together; the default branch is reported broken once an hour at most. A digest has its own contents, and the "
+        help_text="Choose none to receive all. The first alert of a kind is sent at once, those of the next hour "
+        "together; a broken default branch is reported once an hour at most. A digest has its own contents, and the "
         "alerts chosen here.",
     )
     severity = forms.ChoiceField(
@@ -76,31 +76,31 @@ class ChannelForm(forms.Form):
         required=False,
         help_text="Critical: the default branch, and no uploads. For information: proposals and what people decide.",
     )
-    owner = forms.CharField(max_length=255, required=False, help_text="Only what this owner answers for; empty: all.")
+    owner = forms.CharField(max_length=255, required=False, help_text="Only alerts on this owner's tests. Empty: all.")
     only = forms.CharField(
         max_length=QUERY_LENGTH,
         required=False,
         label="Only tests that fit",
         widget=forms.TextInput(attrs={"list": "saved-views"}),
-        help_text="A query or a view, as in the list of tests: label:payments owner:@a. Empty for all. What is about "
-        "no test (uploads, incidents, the flaky rate) is sent all the same.",
+        help_text="A query or a view, as in the list of tests: label:payments owner:@a. Empty: all. Alerts about no "
+        "test (uploads, incidents, the flaky rate) are sent anyway.",
     )
     rate_threshold = forms.FloatField(
         required=False,
         label="Flaky rate above, in %",
         widget=forms.NumberInput(attrs={"step": "any", "min": "0", "max": "100"}),
-        help_text="Alert when flaky tests alone failed more of the runs of the last 7 days. Once, until the rate was "
-        "a fifth below it again; once a day at most. Empty: never.",
+        help_text="Alert when flaky tests alone failed more of the runs of the last 7 days: once, and again only after "
+        "the rate was a fifth below it; once a day at most. Empty: never.",
     )
     silence_hours = forms.IntegerField(
         required=False,
         label="No uploads for, in hours",
         widget=forms.NumberInput(attrs={"min": "1", "max": str(LONGEST_SILENCE)}),
-        help_text="Alert once when CI has sent nothing for so long. Empty: never.",
+        help_text="Alert once when CI has sent nothing for this long. Empty: never.",
     )
     quiet_from = forms.TimeField(required=False, label="From", widget=_CLOCK)
     quiet_until = forms.TimeField(
-        required=False, label="Until", widget=_CLOCK, help_text="What comes meanwhile is sent then, as one message."
+        required=False, label="Until", widget=_CLOCK, help_text="Alerts of these hours are sent then, as one message."
     )
     time_zone = forms.CharField(
         max_length=64, required=False, initial="UTC", label="Time zone", help_text="Such as Europe/Berlin."
@@ -115,8 +115,10 @@ class ChannelForm(forms.Form):
             named["initial"] = _initial_values(channel)
         super().__init__(*arguments, **named)
         if channel is not None:
-            self.fields["address"].help_text = f"Empty: it stays ({channel.hint}). A new address clears the secret."
-            kept = "There is one. Empty: it stays." if channel.secret else "There is none."
+            self.fields[
+                "address"
+            ].help_text = f"Leave it empty to keep {channel.hint}. A new address clears the secret."
+            kept = "Leave it empty to keep the one that is set." if channel.secret else "None is set."
             self.fields["secret"].help_text = f"For webhooks: messages are signed with it. {kept}"
 
     @property

@@ -76,7 +76,7 @@ def create(request: HttpRequest, project: Project) -> HttpResponse:
         except BadChannel as error:
             form.add_error(error.field, error.sentence)
         else:
-            messages.success(request, f"The channel “{made.name}” is made. Send it a test message.")
+            messages.success(request, f"Channel “{made.name}” added. Send it a test message.")
             return redirect("notifications", slug=project.slug)
     return _page(request, project, status=422, channel_form=form)
 
@@ -102,7 +102,7 @@ def channel(request: HttpRequest, project: Project, channel_id: int) -> HttpResp
         except BadChannel as error:
             form.add_error(error.field, error.sentence)
         else:
-            messages.success(request, f"The channel “{changed.name}” is changed.{_CLEARED if cleared else ''}")
+            messages.success(request, f"Channel “{changed.name}” saved.{_CLEARED if cleared else ''}")
             return redirect("notifications", slug=project.slug)
     context = {
         "project": project,
@@ -130,7 +130,7 @@ _CLEARED = " Its address changed, so its secret is cleared: enter one for the ne
 def delete(request: HttpRequest, project: Project, channel_id: int) -> HttpResponse:
     found = _channel(project, channel_id)
     channel_delete(channel=found)
-    messages.success(request, f"The channel “{found.name}” is deleted.")
+    messages.success(request, f"Channel “{found.name}” deleted.")
     return redirect("notifications", slug=project.slug)
 
 
