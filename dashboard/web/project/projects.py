@@ -41,6 +41,6 @@ def create(request: HttpRequest) -> HttpResponse:
         except IntegrityError:  # two at once with the same slug
             form.add_error("slug", _TAKEN)
         else:
-            messages.success(request, f"{project.name} is made. Now let CI send its results.")
+            messages.success(request, f"{project.name} is ready. Now let CI send its results.")
             return redirect("setup", slug=project.slug)
     return render(request, "project/project_new.html", {"form": form})

@@ -53,7 +53,7 @@ class TrustForm(forms.Form):
         label="Branches",
         required=False,
         max_length=2_000,
-        help_text="Separated by blanks, such as main release/*; whole refs too: refs/pull/*. Empty: all.",
+        help_text="Separated by spaces, such as main release/*; whole refs too: refs/pull/*. Empty: all.",
     )
     environment = forms.CharField(
         max_length=255, required=False, help_text="The job's environment, if it must have one."
