@@ -117,7 +117,7 @@ class ChannelForm(forms.Form):
         if channel is not None:
             self.fields[
                 "address"
-            ].help_text = f"Leave it empty to keep {channel.hint}. A new address clears the secret."
+            ].help_text = f"Leave it empty to keep this one: {channel.hint} A new one clears the secret."
             kept = "Leave it empty to keep the one that is set." if channel.secret else "None is set."
             self.fields["secret"].help_text = f"For webhooks: messages are signed with it. {kept}"
 
