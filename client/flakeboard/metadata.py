@@ -58,8 +58,9 @@ def collect(
     """Everything known of this run, without empty values. `pairs` are name=value."""
     environ = os.environ if environ is None else environ
     facts = facts_from(environ)
-    given = {**{name: environ.get(variable, "").strip() for name, variable in VARIABLES.items()}, **(options or {})}
-    values = {**_from_ci(facts), **{name: value for name, value in given.items() if value}}
+    values = _from_ci(facts)
+    for given in ({name: environ.get(variable, "").strip() for name, variable in VARIABLES.items()}, options or {}):
+        values.update({name: value for name, value in given.items() if value})
     values["environment"] = _environment(facts, pairs, environ)
     return clipped(values)
 

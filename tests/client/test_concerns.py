@@ -286,10 +286,13 @@ def test_lines_know_their_function_and_statement() -> None:
 def test_what_flakeboard_itself_leaves_in_the_checkout_is_no_change(
     shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """CI downloads the client there, and lists and experiments are written there."""
+    """CI downloads the client there, and lists and experiments are written there; coverage.py leaves what we are sent."""
     (shop / ".flakeboard").mkdir()
-    for name in ("flakeboard.pyz", "flakeboard.pyz.sha256", "list.txt", ".flakeboard/experiment-1.jsonl", "data.json"):
+    (shop / "below").mkdir()
+    own = ("flakeboard.pyz", "flakeboard.pyz.sha256", "list.txt", ".flakeboard/experiment-1.jsonl")
+    measured = (".coverage", ".coverage.host.7.x", "below/.coverage")
+    for name in (*own, *measured, ".coveragerc", "data.json"):
         (shop / name).write_text("x")
     monkeypatch.setattr(flakeboard, "__file__", str(shop / "flakeboard.pyz" / "flakeboard" / "__init__.py"))
     tree = WorkTree(["list.txt", ""])
-    assert [file.path for file in tree.changed_since("HEAD")] == ["data.json"]
+    assert sorted(file.path for file in tree.changed_since("HEAD")) == [".coveragerc", "data.json"]

@@ -64,6 +64,18 @@ def test_all_shards_are_written_at_once(suite: Path, server: Misbehaving) -> Non
     assert "index" not in json.loads(server.requests[0].body)
 
 
+@pytest.mark.parametrize("which", [("--index=1", "--out=list.txt"), ("--all=lists",)], ids=["one", "all"])
+def test_a_split_tells_where_its_durations_are_from(suite: Path, server: Misbehaving, which: tuple[str, ...]) -> None:
+    seconds = {"shards": [70.0, 61.5], "bound": 66.0, "own": 2, "elsewhere": 0, "by_class": 1, "by_project": 1}
+    server.answers = [split([0, 3], [2, 1], seconds=seconds, moved=[2])]
+    done = flakeboard("shard", "--total=2", *which, "--explain", *PYTEST, cwd=suite, environ=server.environ(**BUILD))
+    assert done.returncode == 0, done.stdout
+    durations = "durations are medians of this environment for 2, of its class for 1, of the project for 1"
+    assert f"flakeboard: {durations}\n" in done.stdout
+    assert "flakeboard: no split can end before 66.0 s\n" in done.stdout
+    assert f"moved: {IDS[2]}" in done.stdout
+
+
 def test_ci_says_which_shard_it_is(suite: Path, server: Misbehaving) -> None:
     server.answers = [split([0], [1], [2, 3])]
     gitlab = {"GITLAB_CI": "true", "CI_PIPELINE_ID": "9", "CI_NODE_INDEX": "3", "CI_NODE_TOTAL": "3"}
@@ -127,6 +139,11 @@ def test_a_split_without_a_build_exits_2(suite: Path, server: Misbehaving) -> No
     assert flakeboard(*words, cwd=suite, environ=server.environ()).returncode == 0
     sent = json.loads(server.requests[0].body)
     assert (sent["build"], sent["job"]) == ("5", "unit")
+    words = ("shard", "--index=1", "--total=2", "--out=list.txt", *PYTEST)
+    named = {"FLAKEBOARD_BUILD_ID": "6", "FLAKEBOARD_JOB": "slow"}
+    assert flakeboard(*words, cwd=suite, environ=server.environ(**named)).returncode == 0
+    sent = json.loads(server.requests[1].body)
+    assert (sent["build"], sent["job"]) == ("6", "slow")
 
 
 def test_a_suite_that_cannot_be_collected_whole_exits_1(suite: Path, server: Misbehaving) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 
+from flakeboard.console import plain
 from flakeboard.problems import Problem
 from flakeboard.schedules import command
 from flakeboard.schedules.command import Api, Collection
 from flakeboard.schedules.request import MOST_SHARDS, SPLITS, Request, check_build, shard_of
-from flakeboard.schedules.schedule import Schedule, ask, shards_of
+from flakeboard.schedules.schedule import Schedule, ask, notes_of, shards_of
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
@@ -57,7 +58,7 @@ def _write_all(options: argparse.Namespace, request: Request) -> int:
     def make(api: Api, collection: Collection) -> Schedule:
         answer = api.post("schedules", request.body(collection.ids))
         parts.extend(shards_of(answer, request.total, len(collection.ids)))
-        return Schedule([], str(answer.get("sentence") or ""))
+        return Schedule([], plain(answer.get("sentence") or ""), notes_of(answer, collection.ids))
 
     names, schedule = command.made(options, make)
     os.makedirs(options.all, exist_ok=True)

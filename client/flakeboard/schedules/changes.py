@@ -12,6 +12,8 @@ from flakeboard.problems import Problem
 
 _SECONDS = 60.0
 _HUNK = re.compile(rb"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", re.M)
+_MEASURED = re.compile(r"\.coverage(?:\..*)?\Z", re.S)
+"""coverage.py's data files; `.coveragerc` is none."""
 MOST_FILES = 1_000
 """Of more changed files nobody expects a selection."""
 _ANCESTORS = 5_000
@@ -67,7 +69,7 @@ class WorkTree:
 
     def changed_since(self, commit: str) -> list[ChangedFile]:
         """Files that differ between the commit and the work tree, untracked ones included, without what is
-        there by our own doing: the client's single file, lists, and experiments."""
+        there by our own doing: the client's single file, lists, experiments, and what coverage.py measured for us."""
         listed = self._read("diff", "--name-status", "--no-renames", "--no-ext-diff", "-z", commit, "--")
         words = [os.fsdecode(word) for word in listed.split(b"\0") if word]
         files = [ChangedFile(path, status[:1]) for status, path in zip(words[::2], words[1::2])]
@@ -79,7 +81,8 @@ class WorkTree:
         return files
 
     def _is_own(self, path: str) -> bool:
-        return os.path.normpath(path) in self._own or ".flakeboard" in path.split("/")[:-1]
+        *folders, name = path.split("/")
+        return os.path.normpath(path) in self._own or ".flakeboard" in folders or bool(_MEASURED.match(name))
 
     def hunks(self, commit: str, path: str) -> list[Hunk]:
         options = ("-U0", "--no-color", "--no-ext-diff", "--no-renames", "--no-textconv")

@@ -86,6 +86,26 @@ def notes_of(answer: Mapping[str, Any], node_ids: Sequence[str]) -> list[str]:
             if isinstance(row, dict):
                 notes.append(f"{word}: {name(row.get('test'))}: {plain(row.get('because') or '', 300)}")
     notes += [f"conflict: {plain(line, 300)}" for line in list_of("conflicts")]
+    if isinstance(answer.get("shards"), list) and isinstance(answer.get("seconds"), dict):
+        notes += _notes_of_seconds(answer["seconds"])
+    return notes
+
+
+_DURATIONS = {
+    "own": "of this environment",
+    "elsewhere": "of other environments",
+    "by_class": "of its class",
+    "by_project": "of the project",
+}
+
+
+def _notes_of_seconds(seconds: Mapping[str, Any]) -> list[str]:
+    """Where the durations of a split are from, and the bound that no split can beat."""
+    counts = {words: seconds.get(name) for name, words in _DURATIONS.items()}
+    medians = [f"{words} for {count:,}" for words, count in counts.items() if type(count) is int and count]
+    notes = [f"durations are medians {', '.join(medians)}"] if medians else []
+    if isinstance(seconds.get("bound"), (int, float)):
+        notes.append(f"no split can end before {seconds['bound']:.1f} s")
     return notes
 
 
