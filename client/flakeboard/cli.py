@@ -85,7 +85,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     own, after = _split(words) if words[:1] in _BEFORE_A_COMMAND else (words, [])
     parser = build_parser(words[0] if words else "")
-    options = parser.parse_args(own)
+    options, unknown = parser.parse_known_args(own)
+    if unknown:
+        is_command = words[:1] in _BEFORE_A_COMMAND and "--" not in words and not unknown[0].startswith("-")
+        hint = f" (your command follows --, as in: flakeboard {words[0]} -- pytest)" if is_command else ""
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
     if options.command is None:
         parser.print_help()
         return 2

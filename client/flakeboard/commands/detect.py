@@ -151,6 +151,8 @@ class _Detection:
             console.write(line)
         if self._options.out:
             self._write(body)
+        if interrupted:
+            console.say(f"interrupted; to go on where it was: --resume {name}")
         new = self._send()
         return INTERRUPTED if interrupted else self._exit_code(body, new)
 
@@ -182,7 +184,8 @@ class _Detection:
         try:
             reply = Sender(self._api, self._journal).send()
         except Problem as problem:
-            alert(f"the experiment was not sent: {problem} Later: flakeboard upload --experiment {self._journal.path}")
+            why = str(problem).rstrip(".")
+            alert(f"the experiment was not sent: {why}. Later: flakeboard upload --experiment {self._journal.path}")
             return None
         console.say(str(reply.get("url") or ""))
         new = reply.get("new")

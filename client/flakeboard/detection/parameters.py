@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import fnmatch
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Mapping
+from typing import Any, Mapping, Sequence
 
 from flakeboard.detection.rounds import DEFAULT
+from flakeboard.problems import Problem
 
 ORDERS, CHANGED, RERUNS = "orders", "changed", "reruns"
 
@@ -52,6 +53,11 @@ class Parameters:
         known = {each.name for each in fields(cls)}
         given = {name: tuple(inner) if isinstance(inner, list) else inner for name, inner in value.items()}
         return cls(**{name: inner for name, inner in given.items() if name in known})
+
+    def check_only(self, node_ids: Sequence[str]) -> None:
+        """Raises Problem where --only names none of the collected tests: to look at nothing would find nothing."""
+        if not any(map(self.is_wanted, node_ids)):
+            raise Problem(f"--only names no test that is collected: {', '.join(self.only)}.")
 
     def is_wanted(self, node_id: str) -> bool:
         """Whether the test is looked at: all are, unless --only names some."""

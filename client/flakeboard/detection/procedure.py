@@ -51,8 +51,8 @@ class Procedure:
         fit = int((self.budget - self.lab.spent) // seconds) if seconds else parameters.orders
         if fit < 1:
             raise Problem(
-                f"the budget of {self.budget:.0f} s is below one run of the original order ({seconds:.1f} s; "
-                f"{self.lab.spent:.1f} s are spent)."
+                f"the budget of {self.budget:.0f} s leaves no time for another order: the original one took "
+                f"{seconds:.1f} s, and {self.lab.spent:.1f} s are spent."
             )
         self.lab.deadline, self._began = self.budget, self.lab.spent
         count = min(parameters.orders, fit)

@@ -16,6 +16,8 @@ from flakeboard.problems import Problem
 
 UNSTABLE_SHARE = 0.1
 """Above this share of ids that differ between two collections there is no suite whose orders could be compared."""
+_NAMED = 10
+"""Failing tests of the original order that a message names."""
 
 
 @dataclass
@@ -57,7 +59,8 @@ def establish(lab: Laboratory, tries: int, without_failing: bool, say: Say, limi
         for place, verdict in verdicts.items():
             seen[place].append(verdict)
         failed = [place for place, verdict in verdicts.items() if fails(verdict)]
-        say(f"original order, try {number + 1} of {tries}: {len(failed):,} failed, {outcome.total:.1f} s")
+        ends = "is void: --reset failed" if outcome.void else f": {len(failed):,} failed, {outcome.total:.1f} s"
+        say(f"original order, try {number + 1} of {tries}{' ' if outcome.void else ''}{ends}")
         lab.reference_seconds = outcome.total
         if not failed and not outcome.void:
             break
@@ -68,10 +71,11 @@ def establish(lab: Laboratory, tries: int, without_failing: bool, say: Say, limi
         return reference
     always = [place for place in seen if all(map(fails, seen[place]))]
     if not without_failing:
-        names = ", ".join(lab.suite.names(failed[:10]))
+        names = ", ".join(lab.suite.names(failed[:_NAMED]))
+        more = f" and {len(failed) - _NAMED:,} more" if len(failed) > _NAMED else ""
         raise Problem(
-            f"the original order did not pass in {tries} tries, so nothing can be compared with it: {names}"
-            f"{' …' if len(failed) > 10 else ''}. Use --without-failing to leave out what always fails."
+            f"the original order did not pass in {tries} tries, so nothing can be compared with it: {names}{more}. "
+            "Use --without-failing to leave out what always fails."
         )
     for place in always:
         lab.leave_out(place, f"failed in all {tries} runs of the original order")

@@ -62,6 +62,7 @@ class Workplace:
         names, unstable = stable_ids(first, second.ids)
         if len(names) < 2:
             raise Problem("there is no order of fewer than two tests.")
+        parameters.check_only(names)
         lab = Laboratory(names, self._journal, self.process, parameters.reset, parameters.order_timeout)
         lab.not_run.update(dict.fromkeys(unstable, "its id differs between two collections"))
         lab.not_run.update(dict.fromkeys(first.duplicates, "is collected twice; the first one counts"))

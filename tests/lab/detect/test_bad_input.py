@@ -126,7 +126,7 @@ def test_a_budget_below_one_run_is_refused(detect: Command) -> None:
     write_project(World(TESTS), detect.folder)
     call = detect(*FEW, "--budget", "0.001")
     assert call.code == 1
-    assert "the budget of 0 s is below one run of the original order" in call.printed
+    assert "the budget of 0 s leaves no time for another order" in call.printed
 
 
 def test_a_test_that_kills_the_process_is_named_and_left_out(detect: Command) -> None:
@@ -158,7 +158,15 @@ def test_a_reset_that_fails_voids_the_round_and_twice_ends_it(detect: Command) -
     assert [order["round"] for order in call.told["orders"]] == [2, 3]
     call = detect(*FEW, "--reset", "false")
     assert call.code == 1
+    assert "original order, try 1 of 3 is void: --reset failed" in call.printed
     assert "--reset failed twice in a row" in call.printed
+
+
+def test_only_that_names_no_test_is_refused(detect: Command) -> None:
+    write_project(World(TESTS), detect.folder)
+    call = detect(*FEW, "--only", "tests/test_cart.py::*", "--only", "test_x.py")
+    assert call.code == 1
+    assert "--only names no test that is collected: tests/test_cart.py::*, test_x.py" in call.printed
 
 
 @pytest.mark.parametrize(
@@ -168,6 +176,17 @@ def test_wrong_options_are_refused(detect: Command, options: tuple[str, ...]) ->
     with pytest.raises(SystemExit) as ended:
         detect(*options)
     assert ended.value.code == 2
+
+
+def test_a_command_that_does_not_follow_two_dashes_is_told_where_it_belongs(
+    detect: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        detect("pytest", "tests/", command=())
+    assert ended.value.code == 2
+    assert "unrecognized arguments: pytest tests/ (your command follows --, as in: flakeboard detect -- pytest)" in (
+        capsys.readouterr().err
+    )
 
 
 def test_an_unknown_experiment_cannot_be_resumed(detect: Command) -> None:

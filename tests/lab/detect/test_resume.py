@@ -130,3 +130,6 @@ def test_an_interrupted_experiment_tells_what_it_knows(detect: Command, tmp_path
     assert answer["ended"] == "interrupted"
     assert [(each["test"], each["kind"]) for each in answer["found"]] == [(SMALL[1], "OD")]
     assert SMALL[1] in output.read_text()
+    (journal,) = detect.journals
+    key = json.loads(journal.read_text().partition("\n")[0])["key"]
+    assert f"flakeboard: interrupted; to go on where it was: --resume {key}\n" in output.read_text()

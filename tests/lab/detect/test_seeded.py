@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from flakeboard.detection.seeded.experiment import SeededExecutor
 from flakeboard.detection.seeded.go import GoTest
 from flakeboard.detection.seeded.javascript import Jest, Vitest
 from flakeboard.detection.seeded.rspec import Rspec, minimal_command
-from flakeboard.detection.seeded.runs import Execution
+from flakeboard.detection.seeded.runs import Execution, last_words
 from flakeboard.detection.seeded.surefire import Surefire
 from flakeboard.problems import Problem
 
@@ -82,6 +83,11 @@ def test_go_tells_top_level_tests_as_they_began() -> None:
     broken = json.dumps({"Action": "fail", "Package": "cart"})
     with pytest.raises(Problem, match="could not be built or set up: cart"):
         GoTest().executions("", output + "\n" + broken)
+    nowhere = "pattern ./...: directory prefix . does not contain main module"
+    with pytest.raises(Problem, match="go test told nothing: " + re.escape(nowhere)):
+        GoTest().executions("", nowhere + "\n")
+    assert GoTest().executions("", json.dumps({"Action": "skip", "Package": "cart"})) == []
+    assert last_words("\x1b[1;31mERROR\x1b[m no POM\n\n  here \n") == "ERROR no POM / here"
 
 
 def test_jest_tells_files_by_when_they_began(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -230,7 +236,7 @@ def test_it_goes_on_where_it_was(detect: Command, plant: Plant) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--budget", "0.1"), "below one run of the original order"),
+        (("--budget", "0.1"), "leaves no time for another order"),
         (("--reset", "false"), "--reset failed twice in a row"),
     ],
     ids=["budget", "reset"],

@@ -112,8 +112,8 @@ class SeededExperiment:
         self._known = {finding.test: finding for finding in found.findings}
         if parameters.budget * 60 - lab.spent < found.seconds:
             raise Problem(
-                f"the budget of {parameters.budget * 60:.0f} s is below one run of the original order "
-                f"({found.seconds:.1f} s; {lab.spent:.1f} s are spent)."
+                f"the budget of {parameters.budget * 60:.0f} s leaves no time for another order: the original one took "
+                f"{found.seconds:.1f} s, and {lab.spent:.1f} s are spent."
             )
         lab.deadline = parameters.budget * 60
         for number in range(1, parameters.orders + 1):
@@ -131,6 +131,7 @@ class SeededExperiment:
         names = list(entry["collection"]["tests"])
         if len(names) < 2:
             raise Problem("there is no order of fewer than two tests.")
+        self._parameters.check_only(names)
         self._say(f"{len(names):,} tests are collected")
         return Laboratory(names, self._journal, self._executor, self._parameters.reset, self._parameters.order_timeout)
 

@@ -6,7 +6,7 @@ import json
 from typing import Any, Iterator, Sequence
 
 from flakeboard.detection.execution.outcomes import FAIL, PASS, SKIP
-from flakeboard.detection.seeded.runs import Execution
+from flakeboard.detection.seeded.runs import Execution, last_words
 from flakeboard.problems import Problem
 from flakeboard.runners.runner import RunnerCall, without
 
@@ -37,6 +37,8 @@ class GoTest:
                 began[name] = Execution(name, FAIL, 0.0)
             elif action in _ENDS and name in began:
                 began[name] = Execution(name, _ENDS[action], float(event.get("Elapsed") or 0.0))
+        if not packages and not began:
+            raise Problem(f"go test told nothing: {last_words(output)}")
         tested = {name.partition("::")[0] for name in began}
         broken = [package for package, action in packages.items() if action == "fail" and package not in tested]
         if broken:

@@ -8,7 +8,7 @@ from typing import Sequence
 
 from flakeboard.detection.execution.outcomes import FAIL, PASS, SKIP
 from flakeboard.detection.seeded.json_reports import read_report
-from flakeboard.detection.seeded.runs import Execution
+from flakeboard.detection.seeded.runs import Execution, last_words
 from flakeboard.problems import Problem
 from flakeboard.runners.runner import RunnerCall, without
 
@@ -76,8 +76,7 @@ class Vitest:
             with open(report, encoding="utf-8") as file:
                 lines = [json.loads(line) for line in file]
         except FileNotFoundError:
-            words = " / ".join(line.strip() for line in output.splitlines() if line.strip())
-            raise Problem(f"Vitest told nothing (it must be version 3 or newer): {words[-500:]}") from None
+            raise Problem(f"Vitest told nothing (it must be version 3 or newer): {last_words(output)}") from None
         broken = [_relative(line["broken"]) for line in lines if "broken" in line]
         if broken:
             raise Problem(f"files could not be loaded: {', '.join(broken[:5])}")

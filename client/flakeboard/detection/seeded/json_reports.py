@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from flakeboard.detection.seeded.runs import last_words
 from flakeboard.problems import Problem
 
 
@@ -15,6 +16,5 @@ def read_report(path: str, output: str) -> dict[str, Any]:
     except (OSError, ValueError):
         report_body = None
     if not isinstance(report_body, dict):
-        words = " / ".join(line.strip() for line in output.splitlines() if line.strip())
-        raise Problem(f"the runner wrote no report: {words[-500:]}")
+        raise Problem(f"the runner wrote no report: {last_words(output)}")
     return report_body

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple, Protocol, Sequence
 
 from flakeboard.runners import go, javascript, jvm, rspec
@@ -9,6 +10,7 @@ from flakeboard.runners.runner import RunnerCall
 
 SEEDED = (go.GO, rspec.RSPEC, javascript.JEST, javascript.VITEST, jvm.MAVEN)
 """Runners that shuffle by a seed and say what they ran."""
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class Execution(NamedTuple):
@@ -30,3 +32,9 @@ class SeededRunner(Protocol):
     def executions(self, report: str, output: str) -> Sequence[Execution]:
         """What it ran, in order; a Problem where tests could not be built or loaded."""
         ...
+
+
+def last_words(output: str) -> str:
+    """What a program said before it ended without a report, in a line."""
+    lines = (line.strip() for line in _COLOURS.sub("", output).splitlines())
+    return " / ".join(filter(None, lines))[-500:]

@@ -8,7 +8,7 @@ import time
 from typing import Sequence
 
 from flakeboard.detection.execution.outcomes import FAIL, PASS, SKIP
-from flakeboard.detection.seeded.runs import Execution
+from flakeboard.detection.seeded.runs import Execution, last_words
 from flakeboard.problems import Problem
 from flakeboard.reports import junit
 from flakeboard.runners.jvm import MAVEN
@@ -35,8 +35,8 @@ class Surefire:
         written = sorted((os.stat(path).st_mtime_ns, path) for path in paths)
         fresh = [path for at, path in written if at >= self._began * 1e9]
         if not fresh:
-            words = [line.strip() for line in output.splitlines() if "ERROR" in line]
-            raise Problem(f"Maven wrote no report: {' / '.join(words[:5])}")
+            errors = "\n".join([line for line in output.splitlines() if "ERROR" in line][:3])
+            raise Problem(f"Maven wrote no report: {last_words(errors)}")
         return [
             Execution(f"{case.classname}::{case.name}", _ENDS[case.outcome], 0.0)
             for path in fresh
