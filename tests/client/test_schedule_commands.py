@@ -74,6 +74,9 @@ def test_a_split_tells_where_its_durations_are_from(suite: Path, server: Misbeha
     assert f"flakeboard: {durations}\n" in done.stdout
     assert "flakeboard: no split can end before 66.0 s\n" in done.stdout
     assert f"moved: {IDS[2]}" in done.stdout
+    server.answers = [split([0, 3], [2, 1], seconds={**seconds, "bound": 0.02})]
+    done = flakeboard("shard", "--total=2", *which, "--explain", *PYTEST, cwd=suite, environ=server.environ(**BUILD))
+    assert durations in done.stdout and "no split can" not in done.stdout
 
 
 def test_ci_says_which_shard_it_is(suite: Path, server: Misbehaving) -> None:

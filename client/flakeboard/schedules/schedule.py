@@ -97,6 +97,8 @@ _DURATIONS = {
     "by_class": "of its class",
     "by_project": "of the project",
 }
+_LEAST_BOUND = 0.05
+"""Seconds; a shorter one would be told as none."""
 
 
 def _notes_of_seconds(seconds: Mapping[str, Any]) -> list[str]:
@@ -104,8 +106,9 @@ def _notes_of_seconds(seconds: Mapping[str, Any]) -> list[str]:
     counts = {words: seconds.get(name) for name, words in _DURATIONS.items()}
     medians = [f"{words} for {count:,}" for words, count in counts.items() if type(count) is int and count]
     notes = [f"durations are medians {', '.join(medians)}"] if medians else []
-    if isinstance(seconds.get("bound"), (int, float)):
-        notes.append(f"no split can end before {seconds['bound']:.1f} s")
+    bound = seconds.get("bound")
+    if isinstance(bound, (int, float)) and bound >= _LEAST_BOUND:
+        notes.append(f"no split can end before {bound:.1f} s")
     return notes
 
 
