@@ -10,6 +10,7 @@ import types
 from typing import Any, Callable, Iterable
 
 from flakeboard.traces.sources import Source
+from flakeboard.tracing.freezing import FAKED, FREEZEGUN, Clock, Freezing
 from flakeboard.tracing.recorder import Recorder
 from flakeboard.tracing.roles import SPECIAL
 
@@ -46,6 +47,8 @@ class Wrapping:
             self._waiting.setdefault(source.module, []).append(source)
         self._set: list[tuple[Any, str, Any, Any, bool]] = []
         self._absent: list[str] = []
+        self._clocks: list[Clock] = []
+        self._freezing: Freezing | None = None
         self._finder = _Finder(self)
 
     @property
@@ -59,12 +62,16 @@ class Wrapping:
         for module in list(self._waiting):
             if module in sys.modules:
                 self.wrap_module(module)
+        if FREEZEGUN in sys.modules:
+            self.wrap_module(FREEZEGUN)
         sys.meta_path.insert(0, self._finder)  # type: ignore[arg-type]
 
     def stop(self) -> None:
         """Put the originals back where nobody else has replaced them meanwhile."""
         if self._finder in sys.meta_path:
             sys.meta_path.remove(self._finder)  # type: ignore[arg-type]
+        if self._freezing is not None:
+            self._freezing.stop()
         for owner, name, original, wrapper, was_own in reversed(self._set):
             if owner.__dict__.get(name) is wrapper:
                 setattr(owner, name, original) if was_own else delattr(owner, name)
@@ -81,13 +88,18 @@ class Wrapping:
         for entry in clocks:
             self._set.remove(entry)
             setattr(entry[0], entry[1], entry[2])
+        if self._freezing is not None:
+            self._freezing.leave_clocks()
 
     def waits_for(self, module: str) -> bool:
-        return module in self._waiting or module == TIME_MACHINE
+        return module in self._waiting or module in (TIME_MACHINE, FREEZEGUN)
 
     def wrap_module(self, name: str) -> None:
-        if name == TIME_MACHINE:
-            self.leave_clocks()
+        if name == FREEZEGUN:
+            self._freezing = Freezing(self._recorder)
+            self._freezing.watch(self._clocks)
+            if TIME_MACHINE in sys.modules:
+                self._freezing.leave_clocks()
         for source in self._waiting.pop(name, []):
             if not self._wrap(sys.modules[name], source):
                 self._absent.append(source.name)
@@ -106,6 +118,8 @@ class Wrapping:
         wrapper = self._wrapper(source, owner, attribute, original)
         setattr(owner, attribute, wrapper)
         self._set.append((owner, attribute, original, wrapper, own is not None))
+        if owner is sys.modules["time"] and attribute in FAKED:
+            self._clocks.append(Clock(attribute, original, wrapper))
         if source.module == "asyncio.tasks" or source.module.startswith("concurrent.futures."):
             self._rebind(source, original, wrapper)
         if source.module == "builtins":
@@ -195,5 +209,7 @@ class _Loader:
     def exec_module(self, module: Any) -> None:
         module.__loader__ = self._loader
         module.__spec__.loader = self._loader
+        if self._name == TIME_MACHINE:
+            self._wrapping.leave_clocks()  # it looks for the built-in functions while it is imported
         self._loader.exec_module(module)
         self._wrapping.wrap_module(self._name)

@@ -49,6 +49,35 @@ class TestCase(unittest.TestCase):
     def test_skips(self): pass
     def test_skips_itself(self): self.skipTest("no")
 """
+FROZEN = """
+import asyncio, datetime, random, time
+from time import time as of_wrapper
+import freezegun, early
+
+@freezegun.freeze_time("2024-02-29 12:00:00")
+def test_frozen():
+    assert (datetime.datetime.now().day, time.time()) == (29, 1709208000)
+    assert of_wrapper() == early.time() == 1709208000
+    random.random()
+
+@freezegun.freeze_time("2024-01-01", real_asyncio=True)
+def test_loop():
+    asyncio.run(asyncio.sleep(0.001))
+    assert time.time() == 1704067200
+
+def test_real(): assert min(time.time(), of_wrapper(), early.time()) > 1.7e9
+"""
+TRAVELLED = """
+import datetime, time
+import time_machine
+
+@time_machine.travel("2024-02-29 12:00", tick=False)
+def test_travelled():
+    assert int(time.time()) == 1709208000
+    assert datetime.datetime.now(datetime.timezone.utc).year == 2024
+
+def test_real(): assert datetime.datetime.now().year > 2024
+"""
 
 
 def session(
@@ -118,6 +147,42 @@ def test_each_worker_writes_a_file_of_its_own(project: Path) -> None:
     assert {file.worker for file in files} == {"gw0", "gw1"}
     digests = {trace.facts["tests_before"] for file in files for trace in file.traces if trace.facts["is_first"]}
     assert len(digests) == 1, "all workers have one key"
+
+
+@pytest.mark.parametrize(
+    ("level", "files", "early"),
+    [
+        ("sources", (FROZEN,), ""),
+        ("sources", (FROZEN,), "import freezegun"),
+        ("sources", (FROZEN, TRAVELLED), ""),
+        ("calls", (TRAVELLED, FROZEN), "import freezegun"),
+    ],
+)
+def test_frozen_clocks_stay_frozen_and_coverage_stays_whole(
+    tmp_path: Path, level: str, files: tuple[str, ...], early: str
+) -> None:
+    for library in ("freezegun", "time_machine", "coverage"):
+        pytest.importorskip(library)
+    for place, content in enumerate(files):
+        (tmp_path / f"test_{place}.py").write_text(content)
+    (tmp_path / "early.py").write_text(f"from time import time\n{early}\n")
+    traced = ("-p", "flakeboard.pytest_plugin", "--flakeboard-trace=all", f"--flakeboard-trace-level={level}")
+    words = ("-q", "-p", "no:cacheprovider", "-p", "early", *traced, "--flakeboard-trace-folder=out")
+    command = [sys.executable, "-m", "coverage", "run", "--branch", "--include=test_*", "-m", "pytest", *words]
+    done = subprocess.run(command, cwd=tmp_path, env=environ_with(), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = {trace.test.partition("::")[2]: trace for trace in traces(tmp_path / "out").traces}
+    assert {name for name, trace in found.items() if "freezegun" in str(trace.facts.get("replaced"))} == {
+        "test_frozen",
+        "test_loop",
+    }
+    assert len(found) >= 3 and not any(trace.facts["trace_errors"] for trace in found.values())
+    if TRAVELLED not in files:
+        file = traces(tmp_path / "out")
+        real = next(trace for trace in file.traces if trace.test.endswith("test_real"))
+        assert [file.sites[event.site].callee for event in real.events].count("time.time") == 2, "after it was frozen"
+    report = [sys.executable, "-m", "coverage", "report", "--fail-under=100"]
+    assert subprocess.run(report, cwd=tmp_path, capture_output=True, check=False).returncode == 0
 
 
 def test_without_the_option_nothing_is_wrapped_or_imported(project: Path) -> None:
