@@ -93,7 +93,7 @@ def _parts(settings: Settings, free: Vacancies, rng: np.random.Generator) -> lis
 
 
 def _rate(settings: Settings, rng: np.random.Generator, most: float = 1.0) -> float:
-    """Even on a log scale, to nine digits: processors differ in the last digit of a logarithm, and histories must not."""
+    """Even on a log scale, to nine digits: processors differ in a logarithm's last one, and histories must not."""
     low, high = settings.lowest_rate, max(min(settings.highest_rate, most), settings.lowest_rate)
     return float(f"{np.exp(rng.uniform(np.log(low), np.log(high))):.9g}")
 
