@@ -22,6 +22,8 @@ from ingest.models import Experiment, ExperimentOrder
 
 _Kind, _Role = ExperimentFinding.Kind, Dependency.Role
 FAILING_KINDS = (_Kind.OD, _Kind.NOD)
+_OF_FIRST_GROUP = ("state", "fixture")
+"""What the client says of a finding and has seen with its first group alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +56,10 @@ def experiment_conclude(*, experiment: Experiment) -> Conclusion:
     before = _known_before(held)
     dependencies, first_shown = [], []
     for finding in found:
-        for group in finding.groups if finding.kind == _Kind.OD else ():
-            row, is_first = _show(held, finding, group, numbers)
+        for place, group in enumerate(finding.groups if finding.kind == _Kind.OD else ()):
+            row, is_new = _show(held, finding, group, numbers, is_first_group=place == 0)
             dependencies += [row] if row is not None else []
-            first_shown += [row.number] if row is not None and is_first else []
+            first_shown += [row.number] if row is not None and is_new else []
     _retire_disproved(held, resolver)
     failing = [row.number for row in findings if row.kind in FAILING_KINDS]
     held.counts = _counts(held, findings)
@@ -170,7 +172,7 @@ def _counts(experiment: Experiment, findings: Sequence[ExperimentFinding]) -> di
 
 
 def _show(
-    experiment: Experiment, found: TestResult, group: Group, numbers: dict[str, int]
+    experiment: Experiment, found: TestResult, group: Group, numbers: dict[str, int], *, is_first_group: bool
 ) -> tuple[Dependency | None, bool]:
     """Make or renew the dependency that a group shows; the second value is whether it is new."""
     references = (found.test, *group.tests)
@@ -196,7 +198,8 @@ def _show(
     if row.retired_at is None and experiment.began_at >= row.last_at:
         row.cleaners = sorted({*row.cleaners, *cleaners} - {number, *before})
         row.counts = _group_counts(found, group)
-        row.details = {**row.details, **found.details}
+        details = {**row.details, **found.details}
+        row.details = {name: details[name] for name in details if is_first_group or name not in _OF_FIRST_GROUP}
         row.last_at, row.last_commit, row.last_experiment = experiment.began_at, experiment.commit, experiment
         row.save()
     return (row if row.retired_at is None else None), is_new

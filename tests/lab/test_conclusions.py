@@ -59,6 +59,15 @@ def test_a_group_that_failed_each_time_is_a_shown_dependency(project: Project) -
     assert ExperimentFinding.objects.get().role == "victim"
 
 
+def test_the_state_that_a_polluter_leaves_is_told_of_no_other_polluter(project: Project) -> None:
+    told = {"state": [f"{P} leaves `TZ` set"], "fixture": "def reset(): ..."}
+    finish(of(project, "e1"), victim(V, group(P), group(C), **told))
+    first, other = sorted(live(project), key=lambda known: known.before != (number(project, P),))
+    assert first.row is not None and other.row is not None
+    assert {name: first.row.details.get(name) for name in told} == told
+    assert not told.keys() & other.row.details.keys()
+
+
 @pytest.mark.parametrize("counts", [{"failed": 2}, {"failed": 2, "of": 2}, {"failed": True}])
 def test_what_was_not_confirmed_three_of_three_is_none(project: Project, counts: dict[str, Any]) -> None:
     finish(of(project, "e1"), victim(V, group(P, **counts)))
