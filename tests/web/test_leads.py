@@ -811,17 +811,6 @@ def test_the_lead_of_a_new_test_advises_what_its_prediction_does(prediction, inc
     assert words(advice) == expected
 
 
-def test_the_lead_of_a_stable_test_that_experiments_made_fail_says_so() -> None:
-    row: Any = SimpleNamespace(prediction=None, incidents=0, rate=Rate(0, 300, 0.0, 0.02), failed=0, executed=300)
-    nothing: Any = None
-    analysis: Any = SimpleNamespace(summary={"prediction": {}})
-    project = Project(slug="demo")
-    known = sentences.LeadFacts(project, analysis, row, True, nothing, nothing, None, {}, latent=True)
-    sentence, advice = sentences._stable(known)
-    assert words(sentence).startswith("Stable: passed all of 300 runs")
-    assert words(advice) == "But experiments made it fail: it depends on the order of tests, see Dependencies."
-
-
 # -- sections of a test's page -----------------------------------------------------------------------------------
 
 

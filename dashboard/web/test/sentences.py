@@ -104,9 +104,6 @@ def _not_in_window(known: LeadFacts, analysis: Analysis) -> _SentenceAndAdvice:
 
 def _stable(known: LeadFacts) -> _SentenceAndAdvice:
     sentence, advice = _stable_by_itself(known)
-    if known.latent:
-        depends = 'But experiments made it fail: it depends on the order of tests, see <a href="{}">Dependencies</a>.'
-        return sentence, _words(depends, "#dependencies-title")
     assert known.analysis is not None
     advised = runs_advised(known.row, known.analysis.summary["prediction"])
     if not advised:
